@@ -26,16 +26,16 @@ void acog_buffer_fini(struct acog_buffer *buffer);
 /* Makes room for `bytes` more. ACOG_TOO_BIG or ACOG_NO_MEMORY. */
 enum acog_code acog_buffer_reserve(struct acog_buffer *buffer, size_t bytes) ACOG_MUST_CHECK;
 
-enum acog_code acog_buffer_append(struct acog_buffer *buffer, struct acog_view bytes)
-    ACOG_MUST_CHECK;
+enum acog_code acog_buffer_append(struct acog_buffer *buffer,
+                                  struct acog_view bytes) ACOG_MUST_CHECK;
 
 enum acog_code acog_buffer_format(struct acog_buffer *buffer, const char *fmt, ...)
     ACOG_PRINTF(2, 3) ACOG_MUST_CHECK;
 
 /* Appends `text` as the inside of a JSON string: quotes, backslashes and control characters escaped;
  * the rest, UTF-8 included, as it is. Bytes that are no UTF-8 become U+FFFD. */
-enum acog_code acog_buffer_append_json(struct acog_buffer *buffer, struct acog_view text)
-    ACOG_MUST_CHECK;
+enum acog_code acog_buffer_append_json(struct acog_buffer *buffer,
+                                       struct acog_view text) ACOG_MUST_CHECK;
 
 /* Drops the first `bytes` (at most all). Moves the rest to the front. */
 void acog_buffer_consume(struct acog_buffer *buffer, size_t bytes);

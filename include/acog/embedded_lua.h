@@ -5,7 +5,8 @@
 #include <stddef.h>
 
 struct acog_embedded_lua {
-    const char *path; /* from the root of the project: "lua/version.lua", "policies/acog/acog.lua" */
+    const char
+        *path; /* from the root of the project: "lua/version.lua", "policies/acog/acog.lua" */
     const unsigned char *bytes;
     size_t size;
 };

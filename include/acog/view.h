@@ -29,7 +29,8 @@ static inline bool acog_view_equal(struct acog_view a, struct acog_view b)
 
 static inline bool acog_view_starts(struct acog_view view, struct acog_view prefix)
 {
-    return view.len >= prefix.len && (prefix.len == 0 || memcmp(view.ptr, prefix.ptr, prefix.len) == 0);
+    return view.len >= prefix.len &&
+           (prefix.len == 0 || memcmp(view.ptr, prefix.ptr, prefix.len) == 0);
 }
 
 /* From byte `from` up to, not including, byte `to`; both are cut to the length. */

@@ -1,0 +1,117 @@
+/* names.c - the words of names.h. */
+#include "acog/names.h"
+
+#include "acog/contract.h"
+
+struct words {
+    const struct acog_view *list;
+    int count;
+};
+
+#define WORDS(table)                                                        \
+    {                                                                       \
+        .list = (table), .count = (int)(sizeof(table) / sizeof((table)[0])) \
+    }
+#define WORD(text)                             \
+    {                                          \
+        .ptr = (text), .len = sizeof(text) - 1 \
+    }
+
+static const struct acog_view channels[] = {
+#define ACOG_CHANNEL(name, text) WORD(text),
+#include "acog/channel.def"
+#undef ACOG_CHANNEL
+};
+static const struct acog_view dialects[] = {
+#define ACOG_DIALECT(name, text) WORD(text),
+#include "acog/dialect.def"
+#undef ACOG_DIALECT
+};
+static const struct acog_view surfaces[] = {
+#define ACOG_SURFACE(name, text, dialect, path) WORD(text),
+#include "acog/surface.def"
+#undef ACOG_SURFACE
+};
+static const struct acog_view clocks[] = {
+#define ACOG_CLOCK(name, text) WORD(text),
+#include "acog/clock.def"
+#undef ACOG_CLOCK
+};
+static const struct acog_view conditions[] = {
+#define ACOG_CONDITION(name, text, status, code, message) WORD(text),
+#include "acog/condition.def"
+#undef ACOG_CONDITION
+};
+static const struct acog_view classes[] = {
+#define ACOG_FAILURE_CLASS(name, text) WORD(text),
+#include "acog/failure.def"
+#undef ACOG_FAILURE_CLASS
+};
+static const struct acog_view causes[] = {
+#define ACOG_CAUSE(name, text) WORD(text),
+#include "acog/cause.def"
+#undef ACOG_CAUSE
+};
+static const struct acog_view shapes[] = {
+#define ACOG_SHAPE(name, text) WORD(text),
+#include "acog/shape.def"
+#undef ACOG_SHAPE
+};
+static const struct acog_view outputs[] = {
+#define ACOG_OUTPUT(name, text) WORD(text),
+#include "acog/output.def"
+#undef ACOG_OUTPUT
+};
+
+static const struct words vocabularies[] = {
+    [ACOG_VOCABULARY_CHANNEL] = WORDS(channels),     [ACOG_VOCABULARY_DIALECT] = WORDS(dialects),
+    [ACOG_VOCABULARY_SURFACE] = WORDS(surfaces),     [ACOG_VOCABULARY_CLOCK] = WORDS(clocks),
+    [ACOG_VOCABULARY_CONDITION] = WORDS(conditions), [ACOG_VOCABULARY_CLASS] = WORDS(classes),
+    [ACOG_VOCABULARY_CAUSE] = WORDS(causes),         [ACOG_VOCABULARY_SHAPE] = WORDS(shapes),
+    [ACOG_VOCABULARY_OUTPUT] = WORDS(outputs),
+};
+
+struct acog_view acog_name(enum acog_vocabulary vocabulary, int value)
+{
+    ACOG_ASSERT(value >= 0);
+    ACOG_ASSERT(value < vocabularies[vocabulary].count);
+    return vocabularies[vocabulary].list[value];
+}
+
+int acog_name_find(enum acog_vocabulary vocabulary, struct acog_view word)
+{
+    for (int i = 0; i < vocabularies[vocabulary].count; i++) {
+        if (acog_view_equal(vocabularies[vocabulary].list[i], word)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int acog_name_count(enum acog_vocabulary vocabulary)
+{
+    return vocabularies[vocabulary].count;
+}
+
+enum acog_dialect acog_surface_dialect(enum acog_surface surface)
+{
+    static const enum acog_dialect of_surface[] = {
+
+#define ACOG_SURFACE(name, text, dialect, path) ACOG_DIALECT_##dialect,
+#include "acog/surface.def"
+#undef ACOG_SURFACE
+    };
+    ACOG_ASSERT(surface < ACOG_SURFACE_COUNT);
+    return of_surface[surface];
+}
+
+struct acog_view acog_surface_path(enum acog_surface surface)
+{
+    static const struct acog_view of_surface[] = {
+#define ACOG_SURFACE(name, text, dialect, path) WORD(path),
+#include "acog/surface.def"
+#undef ACOG_SURFACE
+    };
+    ACOG_ASSERT(surface < ACOG_SURFACE_COUNT);
+    return of_surface[surface];
+}

@@ -1,0 +1,141 @@
+/* dialect.h - what the three client dialects (and, for errors, all providers) say, as facts.
+ *
+ * Pure: bytes in, facts out. Nothing here judges: classes are the policy's rows (engine.h).
+ * Translation between dialects comes on top of this; the readers below serve the same-dialect path, where the
+ * client's bytes are kept.
+ */
+#ifndef ACOG_DIALECT_H
+#define ACOG_DIALECT_H
+
+#include "acog/arena.h"
+#include "acog/error.h"
+#include "acog/failure.h"
+#include "acog/json.h"
+#include "acog/names.h"
+#include "acog/view.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* -- requests -------------------------------------------------------------------------------------- */
+
+/* A place in the client's body that the same-dialect writer may have to change. Empty raw: absent. */
+struct acog_request_spans {
+    struct acog_view model;          /* the JSON string, quotes included */
+    struct acog_view stream_options; /* the object, chat only */
+    struct acog_view include_usage;  /* its value inside stream_options */
+    struct acog_view pin; /* the member `"name": value` with the comma that belongs to it (S3.14) */
+    struct acog_view object; /* the whole body's object, from { to } */
+};
+
+struct acog_client_request {
+    struct acog_view model; /* decoded; in the arena when it had escapes */
+    bool stream;
+    bool usage_asked;   /* chat: stream_options.include_usage is true */
+    int64_t max_tokens; /* -1: none given */
+    uint32_t choices;
+    bool tools;
+    bool images;
+    bool structured; /* a response format or schema was asked for */
+    struct acog_request_spans spans;
+};
+
+/* Where a body is wrong, for the client: "messages[2].content: must be a string or a list" */
+struct acog_request_problem {
+    char text[ACOG_ERROR_TEXT_MAX];
+};
+
+/* Reads a client's body for a surface: strict JSON (grammar, UTF-8, depth), no duplicate keys at the top level
+ * and in messages, content blocks and tools, and the types B117 asks of the fields that the gateway reads itself
+ * (model, stream, stream_options, messages or input and their content, tools, the token limits). Every other
+ * field is left alone. ACOG_INVALID with `problem` filled in; ACOG_NO_MEMORY. */
+enum acog_code acog_dialect_read_request(enum acog_surface surface, struct acog_view body,
+                                         size_t depth_max, struct acog_arena *arena,
+                                         struct acog_client_request *request,
+                                         struct acog_request_problem *problem) ACOG_MUST_CHECK;
+
+/* The values at a body path such as "provider.only" (a string or a list of strings), for a pin. Returns how many
+ * (at most `max`); `span` is the top-level member to strip. */
+size_t acog_dialect_read_pin(struct acog_view body, struct acog_view path, struct acog_arena *arena,
+                             struct acog_view *values, size_t max, struct acog_view *span);
+
+/* -- streams --------------------------------------------------------------------------------------- */
+
+/* What one event of a stream is. */
+enum acog_stream_event {
+    ACOG_STREAM_EVENT_OTHER =
+        0,                     /* start, block start, in progress, unknown: passed on, no output */
+    ACOG_STREAM_EVENT_COMMENT, /* no data */
+    ACOG_STREAM_EVENT_PING,
+    ACOG_STREAM_EVENT_OUTPUT,     /* `outputs` says what */
+    ACOG_STREAM_EVENT_USAGE_ONLY, /* chat: the usage chunk, choices empty */
+    ACOG_STREAM_EVENT_ERROR,      /* `failure` is filled in */
+    ACOG_STREAM_EVENT_DONE, /* [DONE], message_stop, response.completed and its kin: the legal last one */
+    ACOG_STREAM_EVENT_BAD, /* data that is no JSON */
+};
+
+struct acog_usage {
+    int64_t input_tokens; /* -1: not reported, here and below */
+    int64_t cached_tokens;
+    int64_t cache_write_tokens;
+    int64_t output_tokens;
+    int64_t reasoning_tokens;
+};
+
+/* Follows one stream of one dialect and knows whether it may end here. */
+struct acog_stream_tracker {
+    enum acog_dialect dialect;
+    unsigned outputs; /* ACOG_BIT(acog_output): all seen so far */
+    bool finish_seen; /* a finish or stop reason, or a terminal event */
+    bool done_seen;   /* the legal last event */
+    bool
+        refused; /* stop_reason refusal, finish_reason content_filter, response incomplete by filter */
+    bool tool_open; /* tool arguments have begun and no finish reason has come */
+    bool error_seen;
+    int64_t sequence;        /* responses: the last sequence_number, -1 */
+    struct acog_usage usage; /* overwritten, never added */
+    char id_text[128];    /* the answer's id, NUL-terminated, cut if longer; for a terminal frame */
+    char model_text[128]; /* the model that answered, likewise */
+};
+
+void acog_stream_tracker_init(struct acog_stream_tracker *tracker, enum acog_dialect dialect);
+
+/* Reads one event (name and data of an SSE event). `outputs` (of this event) and `failure` are filled in as the kind
+ * asks; failure views point into data or `arena`. Fast for plain text deltas. */
+enum acog_stream_event acog_stream_tracker_read(struct acog_stream_tracker *tracker,
+                                                struct acog_view name, struct acog_view data,
+                                                struct acog_arena *arena, unsigned *outputs,
+                                                struct acog_failure *failure);
+
+/* Whether the stream may end now: complete per decision 15 and case B59. */
+bool acog_stream_tracker_complete(const struct acog_stream_tracker *tracker);
+
+/* -- whole answers --------------------------------------------------------------------------------- */
+
+struct acog_whole_answer {
+    bool is_error; /* an error body with status 2xx: `failure` is filled in */
+    bool refused;  /* empty, with a refusal (S4.24; chat: empty and content_filter) */
+    unsigned outputs;
+    struct acog_usage usage;
+    struct acog_view model; /* as answered */
+};
+
+/* Reads a 2xx body of a surface. ACOG_INVALID when it is no JSON object or not an answer of that surface. */
+enum acog_code acog_dialect_read_answer(enum acog_surface surface, struct acog_view body,
+                                        struct acog_arena *arena, struct acog_whole_answer *answer,
+                                        struct acog_failure *failure) ACOG_MUST_CHECK;
+
+/* -- errors ---------------------------------------------------------------------------------------- */
+
+/* Reads an error body of any provider, in any of the shapes that are known (FACTS, "What providers send"):
+ * never fails, finds what it can. Message, code and categories point into body or arena. */
+void acog_dialect_read_error(struct acog_view body, unsigned status, struct acog_arena *arena,
+                             struct acog_failure *failure);
+
+/* Retry-After, retry-after-ms and the five spellings of reset values (B69, FACTS): milliseconds from now, -1 when
+ * absent or unreadable. `unix_now_s` is for HTTP dates. */
+int64_t acog_dialect_retry_after_ms(struct acog_view retry_after, struct acog_view retry_after_ms,
+                                    int64_t unix_now_s);
+
+#endif

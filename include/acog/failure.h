@@ -1,0 +1,33 @@
+/* failure.h - what went wrong with an attempt, as raw facts: found by core/dialect and the drivers, carried by
+ * core/exchange, given a class by the policy's rows in core/engine. No class here, no judgement.
+ */
+#ifndef ACOG_FAILURE_H
+#define ACOG_FAILURE_H
+
+#include "acog/names.h"
+#include "acog/view.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ACOG_CATEGORIES_MAX 8 /* of one refusal; more are left out */
+
+struct acog_failure {
+    enum acog_cause cause;
+    enum acog_clock clock; /* cause CLOCK; set by the engine itself */
+    uint16_t status;       /* 0: no head was read */
+    unsigned shapes;       /* ACOG_BIT(shape) */
+    bool
+        reused_no_byte; /* CLOSED on a reused connection before any byte of an answer: a resend is safe */
+    int64_t retry_after_ms; /* -1: none */
+    struct acog_view
+        message; /* the provider's text for a human, decoded; may hold anything: see B109 */
+    struct acog_view code; /* the error's code, else its type, as written */
+    struct acog_view type; /* the error's type, as written */
+    struct acog_view
+        categories[ACOG_CATEGORIES_MAX]; /* of a refusal, lower case with '_' (S1.15, G1.4) */
+    size_t category_count;
+};
+
+#endif

@@ -1,0 +1,191 @@
+/* http.h - HTTP/1.1 as it is spoken on both sides: a strict reader in two roles, a writer, and the server.
+ *
+ * The reader is pure (bytes in, heads and body pieces out) and refuses what RFC 9112 lets a recipient refuse:
+ * bare LF and CR, obs-fold, NUL and other control characters, a space before the colon, two or unequal lengths,
+ * a length beside a transfer coding, any coding but a sole "chunked", chunk sizes with signs or prefixes, missing
+ * or double Host. Nobody else in the project parses HTTP.
+ */
+#ifndef ACOG_HTTP_H
+#define ACOG_HTTP_H
+
+#include "acog/buffer.h"
+#include "acog/error.h"
+#include "acog/header.h"
+#include "acog/view.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct event_base;
+
+#define ACOG_HTTP_FIELDS_MAX 256 /* the compiled bound; limits.headers is lower */
+
+/* -- reader ---------------------------------------------------------------------------------------- */
+
+enum acog_http_role {
+    ACOG_HTTP_REQUEST = 0,
+    ACOG_HTTP_RESPONSE,
+};
+
+/* How a body ends. */
+enum acog_http_framing {
+    ACOG_HTTP_NO_BODY = 0,
+    ACOG_HTTP_LENGTH,
+    ACOG_HTTP_CHUNKED,
+    ACOG_HTTP_UNTIL_CLOSE, /* responses only */
+};
+
+struct acog_http_head {
+    struct acog_view method; /* requests */
+    struct acog_view target; /* requests: origin form ("/v1/messages?beta=true"), or "*" */
+    unsigned status;         /* responses */
+    int minor;               /* of HTTP/1.x: 0 or 1 */
+    struct acog_header_row fields[ACOG_HTTP_FIELDS_MAX]; /* names in lower case, values trimmed */
+    size_t field_count;
+    enum acog_http_framing framing;
+    uint64_t content_length; /* LENGTH */
+    bool keep_alive;
+    bool expect_continue; /* requests */
+};
+
+/* What was wrong; `status` is for the client (400, 413, 417, 431, 501, 505). */
+struct acog_http_problem {
+    unsigned status;
+    const char *what; /* constant text for a human */
+};
+
+struct acog_http_reader_limits {
+    size_t head_bytes_max;
+    size_t fields_max;
+    uint64_t
+        body_bytes_max; /* requests: over it is 413 at the head when it has a length, else when it is reached */
+};
+
+enum acog_http_step {
+    ACOG_HTTP_STEP_MORE = 0, /* all bytes were taken; feed more */
+    ACOG_HTTP_STEP_HEAD,     /* reader->head is complete */
+    ACOG_HTTP_STEP_INTERIM,  /* responses: a 1xx head was read and is over */
+    ACOG_HTTP_STEP_BODY,     /* `body` is a piece of the body, inside the fed bytes */
+    ACOG_HTTP_STEP_END,      /* the message is complete; the next byte belongs to the next one */
+    ACOG_HTTP_STEP_BROKEN,   /* reader->problem says why; the connection must be closed */
+};
+
+struct acog_http_reader {
+    enum acog_http_role role;
+    struct acog_http_reader_limits limits;
+    bool head_request; /* responses: the request was HEAD, so there is no body */
+    int state;         /* private, and all below but head and problem */
+    struct acog_buffer
+        head_bytes; /* the views of `head` point here; valid until the next message begins */
+    size_t scanned;
+    uint64_t body_left;
+    uint64_t body_taken;
+    size_t trailer_bytes;
+    unsigned interim_count;
+    struct acog_http_head head;
+    struct acog_http_problem problem;
+};
+
+void acog_http_reader_init(struct acog_http_reader *reader, enum acog_http_role role,
+                           const struct acog_http_reader_limits *limits);
+void acog_http_reader_fini(struct acog_http_reader *reader);
+
+/* For the next message on the same connection. */
+void acog_http_reader_reset(struct acog_http_reader *reader);
+
+/* Takes *used of `bytes` and says what came of it; call again with the rest until MORE (or END: then reset). */
+enum acog_http_step acog_http_reader_feed(struct acog_http_reader *reader, struct acog_view bytes,
+                                          size_t *used, struct acog_view *body) ACOG_MUST_CHECK;
+
+/* The peer closed. END when the message ends by that (UNTIL_CLOSE), MORE when nothing had begun, else BROKEN. */
+enum acog_http_step acog_http_reader_close(struct acog_http_reader *reader) ACOG_MUST_CHECK;
+
+/* -- writer ---------------------------------------------------------------------------------------- */
+
+/* Each refuses (ACOG_INVALID, nothing appended) a name that is no token and a value with CR, LF or NUL. */
+enum acog_code
+acog_http_write_request(struct acog_buffer *out, struct acog_view method, struct acog_view target,
+                        const struct acog_header_row *rows,
+                        size_t count) ACOG_MUST_CHECK; /* rows end with the empty line */
+enum acog_code acog_http_write_status(struct acog_buffer *out, unsigned status) ACOG_MUST_CHECK;
+enum acog_code acog_http_write_header(struct acog_buffer *out, struct acog_view name,
+                                      struct acog_view value) ACOG_MUST_CHECK;
+
+/* -- server ---------------------------------------------------------------------------------------- */
+
+struct acog_http_server; /* one per worker */
+struct acog_http_stream; /* one request and its reply; dies with the reply's end or with `gone` */
+
+struct acog_http_request {
+    const struct acog_http_head *head;
+    struct acog_view body; /* whole; both are valid until the stream dies */
+    bool local;            /* came through a unix socket or from a loopback address */
+};
+
+struct acog_http_handler {
+    void *user;
+    /* A whole request. The handler must end or abort the reply, at once or later. */
+    void (*request)(void *user, struct acog_http_stream *stream,
+                    const struct acog_http_request *request);
+    /* The client is gone (reset, or closed its side: decision 17); the stream is dead when this returns. */
+    void (*gone)(void *user, struct acog_http_stream *stream);
+    /* What was queued for the client fell below the low mark again. */
+    void (*drained)(void *user, struct acog_http_stream *stream);
+    /* Bytes were refused before there was a request: write a body for the answer. `target` is empty when unknown.
+     * Returns the status to send. */
+    unsigned (*refuse)(void *user, const struct acog_http_problem *problem, struct acog_view target,
+                       struct acog_buffer *body);
+};
+
+struct acog_http_server_options {
+    struct acog_http_reader_limits reader;
+    size_t connections_max; /* of this server; more are closed at accept, after a 503 */
+    int64_t keep_alive_ms;
+    int64_t
+        head_ms; /* from the first byte of a head to its end, and from accept to the first byte */
+    int64_t body_ms;  /* between two reads of a body */
+    int64_t write_ms; /* a client that takes no byte for so long while some are queued is gone */
+    size_t write_high_bytes; /* queued: acog_http_reply_full() says so */
+    struct acog_http_handler handler;
+};
+
+/* `base` is lent. NULL with `error` filled in. */
+struct acog_http_server *acog_http_server_new(struct event_base *base,
+                                              const struct acog_http_server_options *options,
+                                              struct acog_error *error);
+/* Closes everything at once. */
+void acog_http_server_free(struct acog_http_server **server);
+
+/* Listens on a socket made by acog_http_listen(); takes it. */
+enum acog_code acog_http_server_add(struct acog_http_server *server, int socket,
+                                    struct acog_error *error) ACOG_MUST_CHECK;
+
+/* No new connections; idle ones are closed; each reply from now on says "Connection: close". */
+void acog_http_server_drain(struct acog_http_server *server);
+size_t acog_http_server_connections(const struct acog_http_server *server);
+
+/* A listening, non-blocking TCP socket with SO_REUSEPORT and TCP_NODELAY, or a unix socket (its file is made; an old
+ * one that nobody listens on is replaced). Port 0 picks one. -1 with `error` filled in. */
+int acog_http_listen(struct acog_view host, uint16_t port, struct acog_error *error);
+int acog_http_listen_unix(struct acog_view path, struct acog_error *error);
+
+/* The port a socket listens on. */
+uint16_t acog_http_listen_port(int socket);
+
+/* The reply. content_length -1: chunked for HTTP/1.1, until close for HTTP/1.0. The server adds Date, Connection,
+ * Content-Length or Transfer-Encoding. Errors of the connection come as `gone`, later; never from inside a call. */
+void acog_http_reply_head(struct acog_http_stream *stream, unsigned status,
+                          const struct acog_header_row *rows, size_t count, int64_t content_length);
+void acog_http_reply_data(struct acog_http_stream *stream, struct acog_view data);
+void acog_http_reply_end(struct acog_http_stream **stream);   /* the stream is the server's again */
+void acog_http_reply_abort(struct acog_http_stream **stream); /* closes without a legal end */
+
+/* More than write_high_bytes are queued: stop the source until `drained`. */
+bool acog_http_reply_full(const struct acog_http_stream *stream);
+
+/* What the handler wants to find again. */
+void acog_http_stream_set_user(struct acog_http_stream *stream, void *user);
+void *acog_http_stream_user(const struct acog_http_stream *stream);
+
+#endif

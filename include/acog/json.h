@@ -1,0 +1,93 @@
+/* json.h - a strict pull scanner over JSON text that yields spans. No tree, no copy.
+ *
+ * Grammar of RFC 8259: UTF-8 is checked, lone surrogate escapes and NUL are refused, depth is capped, a leading
+ * BOM is refused. Numbers, key order and escapes stay as written, because callers keep spans of the text.
+ * Fast: 16 bytes at a time where SSE2 is there, one by one elsewhere (PERF.md section 2.2).
+ */
+#ifndef ACOG_JSON_H
+#define ACOG_JSON_H
+
+#include "acog/arena.h"
+#include "acog/error.h"
+#include "acog/view.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ACOG_JSON_DEPTH_MAX 512 /* the compiled bound; callers give a lower one */
+
+enum acog_json_type {
+    ACOG_JSON_NULL = 0,
+    ACOG_JSON_FALSE,
+    ACOG_JSON_TRUE,
+    ACOG_JSON_NUMBER,
+    ACOG_JSON_STRING,
+    ACOG_JSON_ARRAY,
+    ACOG_JSON_OBJECT,
+};
+
+/* A value in the text. */
+struct acog_json_value {
+    enum acog_json_type type;
+    struct acog_view raw; /* all of it, quotes and brackets included */
+    bool escaped;         /* STRING: has a backslash */
+};
+
+struct acog_json_error {
+    size_t offset;    /* bytes from the start of the text */
+    const char *what; /* constant text: "a key twice", "nested too deep", "not UTF-8", … */
+};
+
+/* Checks a whole text strictly: one value, nothing but white space around it. */
+enum acog_code acog_json_check(struct acog_view text, size_t depth_max,
+                               struct acog_json_value *value,
+                               struct acog_json_error *error) ACOG_MUST_CHECK;
+
+/* Walks the members of an object or the elements of an array whose text was checked before
+ * (acog_json_check): it skips nested values without checking them again.
+ *
+ *   struct acog_json_cursor cursor = acog_json_enter(value);
+ *   while (acog_json_next(&cursor)) { cursor.key, cursor.value … }
+ */
+struct acog_json_cursor {
+    struct acog_json_value key; /* STRING; of an object only */
+    struct acog_json_value value;
+    const char *at;
+    const char *end;
+    bool object;
+};
+
+struct acog_json_cursor acog_json_enter(struct acog_json_value value);
+bool acog_json_next(struct acog_json_cursor *cursor);
+
+/* The key's text equals `name` once escapes are decoded ("mod\u0065l" is "model"). */
+bool acog_json_key_is(const struct acog_json_cursor *cursor, struct acog_view name);
+
+/* The member of that name (the first one), or false. `object` was checked before. */
+bool acog_json_member(struct acog_json_value object, struct acog_view name,
+                      struct acog_json_value *value);
+
+/* The same along a path of names: "choices" etc. do not index arrays. Path parts separated by '.'. */
+bool acog_json_path(struct acog_json_value object, struct acog_view path,
+                    struct acog_json_value *value);
+
+/* Refuses an object with a key twice (after decoding); `offset` is from value.raw.ptr. */
+enum acog_code acog_json_no_duplicates(struct acog_json_value object,
+                                       struct acog_json_error *error) ACOG_MUST_CHECK;
+
+/* The text of a STRING: a view of the raw text when it has no escapes, else decoded into `arena`.
+ * ACOG_NO_MEMORY only. */
+enum acog_code acog_json_text(struct acog_json_value value, struct acog_arena *arena,
+                              struct acog_view *text) ACOG_MUST_CHECK;
+
+/* A STRING's text equals `text` (escapes decoded). */
+bool acog_json_text_is(struct acog_json_value value, struct acog_view text);
+
+/* An integer without fraction or exponent that fits; else false. */
+bool acog_json_int(struct acog_json_value value, int64_t *number);
+
+/* Any NUMBER, as near as a double is. */
+bool acog_json_double(struct acog_json_value value, double *number);
+
+#endif

@@ -1,0 +1,530 @@
+/* snapshot.h - one loaded configuration: connections and policy, compiled into rows.
+ *
+ * core/policy makes it at load (acog_policy_load) and nobody changes it afterwards; requests hold it by
+ * reference until they end, so a reload never touches a request in flight. The engine reads the rows, the
+ * exchange reads names and texts, core/upstream reads endpoints and keys. Everything it points to lives in its
+ * arena. Times are milliseconds, sizes bytes, unless the name says otherwise.
+ *
+ * Each mechanism of CONFORMANCE part D is a group of rows below, named after its table. A behaviour of a product
+ * is a value in these rows; there is no other place for it.
+ */
+#ifndef ACOG_SNAPSHOT_H
+#define ACOG_SNAPSHOT_H
+
+#include "acog/header.h"
+#include "acog/names.h"
+#include "acog/view.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ACOG_PLAN_MAX       64 /* candidates of one request; more is a load error */
+#define ACOG_FILTERS_MAX    24 /* in one policy */
+#define ACOG_ORDER_KEYS_MAX 8  /* in one policy */
+#define ACOG_NO_SLOT        0xffffU
+#define ACOG_NO_CELL        0xffffU
+
+struct acog_provider_script; /* provider.h */
+
+/* -- D1: where a request can go -------------------------------------------------------------------- */
+
+/* The address of an upstream. Only the configuration writes it (B108). */
+struct acog_endpoint {
+    bool tls;
+    struct acog_view host; /* without brackets, lower case */
+    uint16_t port;
+    struct acog_view
+        base_path; /* "" or "/v1": put before the surface's path, see core/upstream/direct.c */
+    struct acog_view unix_socket; /* absolute path, or empty */
+    struct acog_view proxy; /* "http://host:port", or empty: none; the environment is never asked */
+    struct acog_view ca_file;                 /* PEM; empty: the system's trust store */
+    struct acog_view client_certificate_file; /* PEM, or empty */
+    struct acog_view client_key_file;
+    struct acog_view pool_key; /* equal for endpoints that may share connections */
+};
+
+enum acog_usable {
+    ACOG_USABLE_YES = 0,
+    ACOG_USABLE_NO,       /* `usable = false`: refused before sending (S4.13) */
+    ACOG_USABLE_FUNCTION, /* slot: asked for each request */
+};
+
+/* One failure that a restricted target takes over (S1.2). `category` is empty for any. */
+struct acog_takes_over {
+    struct acog_view
+        name; /* "refusal", "throttled", "timeout", …: compared with the class row's `takeover` */
+    struct acog_view category; /* of "refusal:hate": "hate", lower case with '_' */
+};
+
+struct acog_connection {
+    struct acog_view id;
+    enum acog_channel channel;
+    unsigned dialects;      /* ACOG_BIT(dialect) */
+    struct acog_view maker; /* "anthropic", "openai", … or empty */
+    struct acog_view region;
+    bool is_default;
+    bool slow;       /* slow but usually answers (S2.12) */
+    bool aggregator; /* (S0.63) */
+    uint32_t weight; /* at least 1 */
+    int32_t priority;
+    enum acog_usable usable;
+    uint16_t usable_slot;
+    struct acog_view usable_reason;           /* for ACOG_USABLE_NO */
+    const struct acog_takes_over *takes_over; /* a connection with one is restricted (S1.2) */
+    size_t takes_over_count;
+    struct acog_endpoint endpoint;
+    struct acog_view key;                  /* secret: only core/upstream reads it; never rendered */
+    const struct acog_header_row *headers; /* sent with every request */
+    size_t header_count;
+    const struct acog_view *betas; /* anthropic-beta values let through; NULL: all (B103) */
+    size_t beta_count;
+    const struct acog_provider_script *simulate; /* NULL: a real upstream */
+    uint16_t spread_cell;                        /* acog_shared: in flight, first output */
+};
+
+/* A model that a connection declared: what a plan is made of. Rows stand in catalogue order. */
+struct acog_candidate {
+    uint16_t connection;       /* index into snapshot.connections */
+    struct acog_view declared; /* the id as declared */
+    struct acog_view send_id; /* the id sent upstream, unless the policy sends the client's (C-4) */
+    struct acog_view
+        family; /* what the policy's `match` reads as the model without stamp and wrapping */
+    struct acog_view maker; /* the connection's, or what `match` reads from the id */
+    bool reasoning;
+    bool priced;
+    double input_price;        /* USD a million tokens */
+    double output_price;       /* USD a million tokens */
+    int64_t max_output_tokens; /* -1: unknown */
+    uint16_t circuit_cell;     /* acog_shared: by the policy's `health.key` */
+};
+
+/* -- D3, D4: filters and order --------------------------------------------------------------------- */
+
+enum acog_filter_kind {
+    ACOG_FILTER_DECLARED = 0, /* the model's candidates; always first */
+    ACOG_FILTER_DIALECT,
+    ACOG_FILTER_ACCESS,
+    ACOG_FILTER_DLP,
+    ACOG_FILTER_PIN,
+    ACOG_FILTER_DEFAULT_EXCLUSIVE,
+    ACOG_FILTER_ARBITRAGE,
+    ACOG_FILTER_UNRESTRICTED,
+    ACOG_FILTER_USABLE,
+    ACOG_FILTER_CIRCUIT,
+    ACOG_FILTER_FUNCTION,
+};
+
+struct acog_filter {
+    enum acog_filter_kind kind;
+    struct acog_view name;          /* as explained: "pin", or the function's name or place */
+    struct acog_view place;         /* "gateway.lua:14", or empty for a built-in one */
+    uint16_t slot;                  /* FUNCTION */
+    enum acog_condition when_empty; /* the answer when it leaves nothing */
+};
+
+enum acog_order_kind {
+    ACOG_ORDER_CATALOGUE = 0,
+    ACOG_ORDER_PRIORITY,     /* ascending (S0.10) */
+    ACOG_ORDER_RESERVED,     /* reserved capacity first (S0.16) */
+    ACOG_ORDER_CHANNEL_RANK, /* policy.channel_rank (S4.7) */
+    ACOG_ORDER_PRICE, /* ascending, unpriced last; counts only while arbitrage moved the request */
+    ACOG_ORDER_SPREAD_FIRST, /* the policy's spread picks one to stand first; the others keep their order */
+    ACOG_ORDER_SPREAD,       /* the policy's spread orders all */
+    ACOG_ORDER_FIRST_OUTPUT, /* ascending mean time to first output (S3.10); unknown first */
+    ACOG_ORDER_DEMOTED_LAST, /* by time of demotion, oldest first (S2.25, G2.9) */
+    ACOG_ORDER_FUNCTION,     /* ascending number */
+};
+
+struct acog_order_key {
+    enum acog_order_kind kind;
+    uint16_t slot; /* FUNCTION */
+};
+
+enum acog_spread_kind {
+    ACOG_SPREAD_NONE = 0,
+    ACOG_SPREAD_ROUND_ROBIN, /* by weight */
+    ACOG_SPREAD_WEIGHTED,    /* by chance, by weight */
+    ACOG_SPREAD_LEAST_IN_FLIGHT,
+    ACOG_SPREAD_POWER_OF_TWO, /* the less busy of two by chance */
+    ACOG_SPREAD_FIRST_OUTPUT, /* fastest */
+    ACOG_SPREAD_CHEAPEST,
+};
+
+/* -- D5: classification and classes ---------------------------------------------------------------- */
+
+/* First row that fits wins. A set of 0 means "any". */
+struct acog_classify_row {
+    unsigned causes;      /* ACOG_BIT(cause) */
+    unsigned clocks;      /* ACOG_BIT(clock): only for cause CLOCK */
+    uint16_t status_from; /* 0: any status, none included */
+    uint16_t status_to;
+    unsigned shapes;         /* ACOG_BIT(shape): one of these was found */
+    bool before_output_only; /* the cause came before any output (STREAM_ERROR, CUT) */
+    enum acog_failure_class class;
+};
+
+enum acog_move {
+    ACOG_MOVE_NO = 0,
+    ACOG_MOVE_NEXT,
+    ACOG_MOVE_RESTRICTED,     /* only onto a target whose takes_over covers it (S1.11) */
+    ACOG_MOVE_FALLBACK_MODEL, /* (S4.25) */
+};
+
+enum acog_same {
+    ACOG_SAME_NEVER = 0,
+    ACOG_SAME_IF_SOLE, /* when no other candidate is left (G4.12) */
+    ACOG_SAME_FIRST,   /* up to same_max times before moving */
+};
+
+enum acog_charge {
+    ACOG_CHARGE_NONE =
+        0, /* the upstream answered: frees a probe, closes a half-open circuit (decision 12) */
+    ACOG_CHARGE_ONE,
+    ACOG_CHARGE_TRIP,    /* opens at once (S2.27) */
+    ACOG_CHARGE_SUCCESS, /* (S0.55) */
+    ACOG_CHARGE_IGNORE,  /* frees a probe and changes nothing */
+};
+
+enum acog_relay {
+    ACOG_RELAY_OWN = 0,  /* the gateway's own body and message */
+    ACOG_RELAY_MESSAGE,  /* own body with the provider's message */
+    ACOG_RELAY_VERBATIM, /* the provider's body as it came (same dialect only, else MESSAGE) */
+};
+
+struct acog_class_row {
+    bool
+        declared; /* the policy names this class; an undeclared one is never the result of classification */
+    enum acog_move move;
+    enum acog_same same;
+    uint32_t same_max;
+    enum acog_charge charge;
+    bool uptime_skip;
+    bool retryable;
+    bool
+        by_time; /* failed only because of a time limit: may get the extra try (S2.18); counts for all_timeout */
+    enum acog_relay relay;
+    struct acog_view export_name; /* the code told to the client */
+    struct acog_view type;        /* error type told to the client; empty: by dialect and status */
+    struct acog_view message;     /* template; empty: a text by class */
+    uint16_t status;            /* told to the client; 0: the upstream's, 502 when there was none */
+    int64_t retry_after_ms;     /* told to the client; -1: none, -2: the upstream's, capped */
+    int64_t retry_after_ms_max; /* the cap */
+    struct acog_view takeover;  /* the name a restricted target knows it by (G1.1); empty: none */
+    int64_t pool_ms_min; /* cools the connection for Retry-After, clamped (S0.54); both 0: no */
+    int64_t pool_ms_max;
+};
+
+/* -- D6, D7: attempts, backoff, clocks ------------------------------------------------------------- */
+
+enum acog_restricted_place {
+    ACOG_RESTRICTED_DECLARED_ORDER = 0, /* (decision 7) */
+    ACOG_RESTRICTED_FIRST,
+    ACOG_RESTRICTED_LAST,
+};
+
+enum acog_backoff_kind {
+    ACOG_BACKOFF_NONE = 0,
+    ACOG_BACKOFF_RANDOM,      /* between ms_min and ms_max (S4.14) */
+    ACOG_BACKOFF_EXPONENTIAL, /* full jitter: 0 … min(ms_max, ms_min * 2^n) */
+};
+
+struct acog_backoff {
+    enum acog_backoff_kind kind;
+    int64_t ms_min;
+    int64_t ms_max;
+    int64_t retry_after_ms_max; /* a 429's Retry-After replaces the draw, up to this; 0: never */
+};
+
+struct acog_attempts {
+    uint32_t max;        /* 0: all candidates */
+    bool extra_slow_try; /* (S2.18) */
+    enum acog_restricted_place restricted;
+    bool not_usable_counts; /* a refusal before sending spends an attempt (G4.13) */
+    uint32_t
+        resend_max; /* sends again on a reused connection that died before any byte; not counted */
+};
+
+/* base + tokens / per_tokens * add, at most cap; tokens = the request's limit, else the model's, else: the cap. */
+struct acog_formula {
+    int64_t base_ms;
+    int64_t per_tokens; /* 0: base alone */
+    int64_t add_ms;
+    int64_t cap_ms; /* 0: none */
+};
+
+/* The limit of a clock is the largest of the rows that fit; no row: the clock is off. */
+struct acog_clock_row {
+    enum acog_clock clock;
+    bool stream;       /* fits streams */
+    bool whole;        /* fits whole answers */
+    unsigned surfaces; /* ACOG_BIT(surface); 0: all */
+    bool reasoning_only;
+    bool slow_only;
+    bool
+        extra_try; /* the row is for the extra try alone, where it replaces all others of its clock */
+    struct acog_formula formula;
+};
+
+enum acog_floor_place {
+    ACOG_FLOOR_OFF = 0,
+    ACOG_FLOOR_LAST_NOT_DEMOTED, /* (decision 8) */
+    ACOG_FLOOR_BEFORE_DEMOTED,
+    ACOG_FLOOR_LAST,
+};
+
+struct acog_last_floor {
+    enum acog_floor_place place;
+    int64_t
+        base_ms; /* applies to each clock but connect and idle that the candidate has: max(own, base) */
+};
+
+/* -- D8: health ------------------------------------------------------------------------------------ */
+
+enum acog_health_mode {
+    ACOG_HEALTH_OFF = 0,
+    ACOG_HEALTH_EXCLUDE,
+    ACOG_HEALTH_DEMOTE,
+};
+
+enum acog_health_key {
+    ACOG_HEALTH_KEY_CONNECTION = 0,
+    ACOG_HEALTH_KEY_CHANNEL,
+    ACOG_HEALTH_KEY_CHANNEL_MAKER, /* custom: and host (DESIGN, "default answers") */
+    ACOG_HEALTH_KEY_MODEL_CONNECTION,
+};
+
+enum acog_all_open {
+    ACOG_ALL_OPEN_REFUSE = 0,
+    ACOG_ALL_OPEN_FAIL_OPEN, /* in the usual order */
+    ACOG_ALL_OPEN_EARLIEST_FIRST,
+};
+
+struct acog_health {
+    enum acog_health_mode mode;
+    enum acog_health_key key;
+    uint32_t threshold; /* consecutive charged failures; 1 to 255 */
+    int64_t cooldown_ms;
+    uint32_t factor; /* of each further cooldown; at least 1 */
+    int64_t cooldown_ms_max;
+    enum acog_all_open all_open;
+};
+
+/* -- D9: commit ------------------------------------------------------------------------------------ */
+
+enum acog_commit_level {
+    ACOG_COMMIT_HEADERS = 0,
+    ACOG_COMMIT_FIRST_EVENT,
+    ACOG_COMMIT_FIRST_OUTPUT,
+    ACOG_COMMIT_ANSWER, /* whole answers: when all of it was read and understood */
+};
+
+struct acog_commit {
+    enum acog_commit_level stream;
+    enum acog_commit_level whole; /* HEADERS or ANSWER */
+    unsigned outputs;             /* ACOG_BIT(output): what counts as first output */
+    unsigned started_on;          /* ACOG_BIT(output): "answer started" (G0.6) */
+    size_t held_bytes_max;
+    bool fail_when_full; /* else: commit (DESIGN, "Defaults of caps") */
+};
+
+/* -- D10, D11: pins and refusals ------------------------------------------------------------------- */
+
+enum acog_pin_scope {
+    ACOG_PIN_NONE = 0,
+    ACOG_PIN_CHANNEL,
+    ACOG_PIN_CONNECTION,
+};
+
+struct acog_pin_value {
+    struct acog_view text; /* as the client writes it */
+    enum acog_channel channel;
+};
+
+struct acog_pin {
+    enum acog_pin_scope scope;
+    struct acog_view header;             /* lower case; empty: none */
+    struct acog_view body_path;          /* "provider.only"; empty: none */
+    const struct acog_pin_value *values; /* CHANNEL: the words allowed */
+    size_t value_count;
+    bool failover_inside;
+    bool overrides_dlp; /* (decision 1) */
+    bool strip;         /* a body pin is not sent upstream */
+};
+
+struct acog_refusal {
+    bool empty_200;                  /* look for an empty answer with a refusal (S4.24) */
+    struct acog_view fallback_model; /* empty: none */
+    bool same_connection;            /* only there (decision 9) */
+    bool counts_as_attempt;
+    struct acog_view note;           /* text put into the answer; empty: none */
+    struct acog_view opt_out_header; /* lower case; empty: none */
+    struct acog_view opt_out_value;
+};
+
+/* -- D13: response headers ------------------------------------------------------------------------- */
+
+enum acog_header_fact {
+    ACOG_FACT_REQUEST_ID = 0,
+    ACOG_FACT_CONNECTION,
+    ACOG_FACT_CHANNEL,
+    ACOG_FACT_SERVED_BY,
+    ACOG_FACT_UPSTREAM_MODEL, /* the id sent */
+    ACOG_FACT_RESOLVED_MODEL, /* the same: always said (S4.32) */
+    ACOG_FACT_ATTEMPTS,
+    ACOG_FACT_UPSTREAM_STATUS,
+    ACOG_FACT_DROPPED_PARAMS,
+    ACOG_FACT_PLAN_ID,
+    ACOG_FACT_ERROR_CLASS,
+    ACOG_FACT_ERROR_ORIGIN,
+    ACOG_FACT_LIMIT_KIND,
+    ACOG_FACT_POLICY_FALLBACK,
+    ACOG_FACT_FALLBACK_REASON,
+    ACOG_FACT_FIRST_OUTPUT_MS,
+};
+
+struct acog_response_header {
+    enum acog_header_fact fact;
+    struct acog_view name;  /* lower case */
+    bool only_when_differs; /* UPSTREAM_MODEL: from the client's (S0.64) */
+    bool only_on_error;
+};
+
+/* -- D14, D15: errors and terminal frames ---------------------------------------------------------- */
+
+struct acog_error_row {
+    uint16_t status;
+    struct acog_view code;
+    struct acog_view type;    /* empty: by dialect and status */
+    struct acog_view message; /* template */
+    int64_t retry_after_ms;   /* -1: none */
+    bool use_last;            /* EXHAUSTED: the class of the last attempt answers (G0.1) */
+    const struct acog_header_row *headers;
+    size_t header_count;
+};
+
+enum acog_stream_end {
+    ACOG_STREAM_END_EVENT = 0,      /* one error event of the dialect (S0.26) */
+    ACOG_STREAM_END_EVENT_AND_DONE, /* chat: and [DONE] */
+    ACOG_STREAM_END_FINISH_ERROR,   /* chat: a last frame with finish_reason "error" (S2.41) */
+    ACOG_STREAM_END_VERBATIM,       /* the upstream's own error event (S2.43) */
+    ACOG_STREAM_END_CLOSE,          /* nothing: the body is cut without its last chunk */
+};
+
+struct acog_stream_error {
+    enum acog_stream_end on_event; /* the model sent an error event */
+    enum acog_stream_end on_lost;  /* the connection was lost, or a clock ran out */
+};
+
+/* -- the policy ------------------------------------------------------------------------------------ */
+
+enum acog_send_id {
+    ACOG_SEND_DECLARED = 0,
+    ACOG_SEND_CLIENT,
+    ACOG_SEND_DECLARED_OR_CLIENT, /* the declared one only if the connection gave an id of its own (G0.9) */
+};
+
+struct acog_policy {
+    struct acog_view name;
+    uint16_t match_slot; /* the function that says which candidates a model id reaches */
+    enum acog_send_id send_id;
+    bool same_model_only;
+    bool exclusive_default; /* a default connection that declares the model serves alone (S4.3) */
+    bool arbitrage; /* cheaper channels may take a request from the default connection (S4.18a) */
+    bool one_choice_only; /* n > 1 is a 400 (S0.32) */
+    struct acog_filter filters[ACOG_FILTERS_MAX];
+    size_t filter_count;
+    struct acog_order_key order[ACOG_ORDER_KEYS_MAX];
+    size_t order_count;
+    enum acog_spread_kind spread;
+    uint8_t channel_rank[ACOG_CHANNEL_COUNT];
+    const struct acog_classify_row *classify;
+    size_t classify_count;
+    uint8_t
+        reads_body[600 /
+                   8]; /* bit per status: a row or a relay needs the error body (S1.12); derived */
+    struct acog_class_row classes[ACOG_CLASS_COUNT];
+    struct acog_attempts attempts;
+    struct acog_backoff backoff;
+    const struct acog_clock_row *clocks;
+    size_t clock_count;
+    struct acog_last_floor last_floor;
+    struct acog_health health;
+    struct acog_commit commit;
+    struct acog_pin pin;
+    struct acog_refusal refusal;
+    int64_t drain_ms; /* how long to go on reading after the client left (S2.45); 0: stop at once */
+    bool bad_event_drops; /* a stream event that is not JSON: dropped, else an error (DESIGN) */
+    const struct acog_response_header *response_headers;
+    size_t response_header_count;
+    struct acog_error_row errors[ACOG_CONDITION_COUNT];
+    struct acog_stream_error stream_errors[ACOG_DIALECT_COUNT];
+};
+
+static inline bool acog_policy_reads_body(const struct acog_policy *policy, unsigned status)
+{
+    return status < 600 && (policy->reads_body[status / 8] & (1U << (status % 8))) != 0;
+}
+
+/* -- what is served -------------------------------------------------------------------------------- */
+
+struct acog_listener {
+    struct acog_view host; /* "127.0.0.1", "::1", …; empty for a unix socket */
+    uint16_t port;         /* 0: the system picks one, and the READY line tells it */
+    struct acog_view unix_socket;
+};
+
+/* DESIGN, "Defaults of caps"; the names are the configuration's (`limits = { … }`). */
+struct acog_limits {
+    size_t head_bytes;       /* 64 KB */
+    size_t headers;          /* 100 */
+    size_t body_bytes;       /* 32 MB */
+    size_t json_depth;       /* 128 */
+    size_t event_bytes;      /* 8 MB */
+    size_t answer_bytes;     /* 64 MB: a whole answer, decoded */
+    size_t connections;      /* 10,000 in all workers */
+    size_t pool_idle;        /* 64 per upstream and worker */
+    int64_t keep_alive_ms;   /* 75 s */
+    int64_t head_ms;         /* 10 s */
+    int64_t body_ms;         /* 60 s between reads */
+    int64_t drain_ms;        /* 30 s */
+    size_t write_high_bytes; /* 256 KB queued for a client: the upstream is paused */
+};
+
+struct acog_listed_model { /* a row of GET /v1/models */
+    struct acog_view id;
+    struct acog_view owned_by; /* the maker, or "acog" */
+};
+
+struct acog_source { /* a Lua file that was read, so that each worker runs the very same bytes */
+    struct acog_view name; /* as `require` knows it, "" for the configuration itself */
+    struct acog_view path; /* for messages */
+    struct acog_view text;
+};
+
+struct acog_snapshot {
+    struct acog_view hash; /* 16 hex digits over all sources */
+    struct acog_listener listen;
+    struct acog_listener admin;
+    bool has_admin;
+    uint32_t workers; /* 0: one for each processor */
+    struct acog_limits limits;
+    const struct acog_connection *connections;
+    size_t connection_count;
+    const struct acog_candidate *candidates; /* catalogue order */
+    size_t candidate_count;
+    const struct acog_listed_model *models;
+    size_t model_count;
+    const struct acog_view
+        *client_headers; /* lower case: what a policy function may read of a request */
+    size_t client_header_count;
+    struct acog_policy policy;
+    const struct acog_source *sources;
+    size_t source_count;
+};
+
+/* Shared by reference; the last unref frees it. Both are safe from any thread. Defined in core/policy. */
+struct acog_snapshot *acog_snapshot_ref(struct acog_snapshot *snapshot);
+void acog_snapshot_unref(struct acog_snapshot **snapshot);
+
+#endif
