@@ -2,4 +2,4 @@
 # lua.sh ROOT - luacheck over every Lua file of the project.
 set -eu
 cd "$1"
-luacheck --quiet $(find lua policies examples tests -name '*.lua' | sort)
+find lua policies examples tests -name '*.lua' -print0 | sort -z | xargs -0 luacheck --quiet

@@ -1,0 +1,6 @@
+#!/bin/sh
+# tidy.sh ROOT BUILD - clang-tidy over the code of the product, with the compile commands of a clang build.
+set -eu
+cd "$1"
+find core lua -name '*.c' -print0 | sort -z |
+    xargs -0 -n 4 -P "$(nproc)" clang-tidy -p "$2" --quiet 2>/dev/null
