@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Installs the official SDKs, starts a provider and a gateway in front of it, and runs the SDK tests.
+
+    run.py ACOG BUILD_FOLDER python|node
+"""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Running:
+    """An acog that serves until the block ends; its exit code must then be 0."""
+
+    def __init__(self, acog, configuration, environment):
+        self.process = subprocess.Popen([acog, "serve", configuration], stdout=subprocess.PIPE, text=True,
+                                        env={**os.environ, **environment})
+        ready = self.process.stdout.readline()
+        found = re.match(r"READY listen=(\S+) admin=(\S+)", ready)
+        if not found:
+            raise SystemExit(f"{configuration}: no READY line but {ready!r}")
+        self.listen, self.admin = found.groups()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        if self.process.wait(60) != 0:
+            raise SystemExit(f"acog ended with {self.process.returncode}")
+
+
+def fill(template, folder, **values):
+    with open(os.path.join(HERE, template), encoding="utf-8") as file:
+        text = file.read()
+    for name, value in values.items():
+        text = text.replace("@" + name + "@", value)
+    path = os.path.join(folder, template.removesuffix(".in"))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def python_tests(folder):
+    venv = os.path.join(folder, "venv")
+    wanted = os.path.join(HERE, "requirements.txt")
+    stamp = os.path.join(venv, "installed.txt")
+    if not os.path.exists(stamp) or open(stamp, encoding="utf-8").read() != open(wanted, encoding="utf-8").read():
+        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+        subprocess.run([f"{venv}/bin/pip", "install", "--quiet", "-r", wanted], check=True)
+        shutil.copy(wanted, stamp)
+    return [f"{venv}/bin/python", os.path.join(HERE, "sdk_test.py")], folder
+
+
+def node_tests(folder):
+    for name in ("package.json", "sdk_test.mjs"):
+        shutil.copy(os.path.join(HERE, name), folder)
+    subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--loglevel=error"], cwd=folder, check=True)
+    return ["node", "--test", "sdk_test.mjs"], folder
+
+
+def main():
+    acog, build, language = sys.argv[1:]
+    folder = os.path.join(build, "e2e", language)
+    os.makedirs(folder, exist_ok=True)
+    command, where = python_tests(folder) if language == "python" else node_tests(folder)
+    key = {"ACOG_TEST_KEY": "sk-upstream-secret-0123456789"}
+    with Running(acog, fill("provider.lua.in", folder), {}) as provider:
+        configuration = fill("gateway.lua.in", folder, PROVIDER=provider.listen)
+        with Running(acog, configuration, key) as gateway:
+            environment = {**os.environ, "ACOG_URL": f"http://{gateway.listen}",
+                           "ACOG_PROVIDER_ADMIN": f"http://{provider.admin}"}
+            code = subprocess.run(command, cwd=where, env=environment, check=False, timeout=300).returncode
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()
