@@ -1,7 +1,8 @@
 /* json.h - a strict pull scanner over JSON text that yields spans. No tree, no copy.
  *
- * Grammar of RFC 8259: UTF-8 is checked, lone surrogate escapes and NUL are refused, depth is capped, a leading
- * BOM is refused. Numbers, key order and escapes stay as written, because callers keep spans of the text.
+ * Grammar of RFC 8259: UTF-8 is checked, lone surrogate escapes are refused, depth is capped, a leading BOM is
+ * refused. An escaped NUL (\u0000) is a character like any other: texts are counted views, never C strings.
+ * Numbers, key order and escapes stay as written, because callers keep spans of the text.
  * Fast: 16 bytes at a time where SSE2 is there, one by one elsewhere (PERF.md section 2.2).
  */
 #ifndef ACOG_JSON_H
@@ -16,6 +17,7 @@
 #include <stdint.h>
 
 #define ACOG_JSON_DEPTH_MAX 512 /* the compiled bound; callers give a lower one */
+#define ACOG_JSON_KEYS_MAX  128 /* of one object whose keys are compared for duplicates */
 
 enum acog_json_type {
     ACOG_JSON_NULL = 0,
@@ -27,7 +29,7 @@ enum acog_json_type {
     ACOG_JSON_OBJECT,
 };
 
-/* A value in the text. */
+/* A value in the text. All zero (an empty `raw`): no value, what an absent member looks like. */
 struct acog_json_value {
     enum acog_json_type type;
     struct acog_view raw; /* all of it, quotes and brackets included */
@@ -43,6 +45,11 @@ struct acog_json_error {
 enum acog_code acog_json_check(struct acog_view text, size_t depth_max,
                                struct acog_json_value *value,
                                struct acog_json_error *error) ACOG_MUST_CHECK;
+
+static inline bool acog_json_present(struct acog_json_value value)
+{
+    return value.raw.len > 0;
+}
 
 /* Walks the members of an object or the elements of an array whose text was checked before
  * (acog_json_check): it skips nested values without checking them again.
@@ -68,11 +75,16 @@ bool acog_json_key_is(const struct acog_json_cursor *cursor, struct acog_view na
 bool acog_json_member(struct acog_json_value object, struct acog_view name,
                       struct acog_json_value *value);
 
+/* Several members in one walk: values[i] is the (first) member names[i], or absent. */
+void acog_json_members(struct acog_json_value object, const struct acog_view *names,
+                       struct acog_json_value *values, size_t count);
+
 /* The same along a path of names: "choices" etc. do not index arrays. Path parts separated by '.'. */
 bool acog_json_path(struct acog_json_value object, struct acog_view path,
                     struct acog_json_value *value);
 
-/* Refuses an object with a key twice (after decoding); `offset` is from value.raw.ptr. */
+/* Refuses (ACOG_INVALID) an object with a key twice, after decoding, or with more than ACOG_JSON_KEYS_MAX keys;
+ * `offset` is from object.raw.ptr. */
 enum acog_code acog_json_no_duplicates(struct acog_json_value object,
                                        struct acog_json_error *error) ACOG_MUST_CHECK;
 
@@ -87,7 +99,7 @@ bool acog_json_text_is(struct acog_json_value value, struct acog_view text);
 /* An integer without fraction or exponent that fits; else false. */
 bool acog_json_int(struct acog_json_value value, int64_t *number);
 
-/* Any NUMBER, as near as a double is. */
+/* Any NUMBER of at most 128 bytes that a double can hold, as near as it can; else false. */
 bool acog_json_double(struct acog_json_value value, double *number);
 
 #endif
