@@ -33,6 +33,8 @@ struct acog_circuit_limits {
     int64_t cooldown_ms;
     uint32_t factor;
     int64_t cooldown_ms_max;
+    bool
+        only_probe_closes; /* demotion: an answer given from the end of the order restores nothing (G2.5) */
 };
 
 /* How an attempt ended, as the class table charges it. */
@@ -58,19 +60,22 @@ struct acog_circuit_view {
     uint32_t failures; /* in sequence */
     int64_t
         opened_at_ms; /* OPEN and PROBING: when the current opening began (order of demotion, S2.32) */
-    int64_t until_ms; /* OPEN: the end of the cooldown */
+    int64_t until_ms; /* OPEN and PROBING: the end of the cooldown */
 };
 
 typedef _Atomic uint64_t acog_circuit; /* 0 is closed, without failures */
 
-struct acog_circuit_view acog_circuit_look(const acog_circuit *circuit, int64_t now_ms);
+/* The word keeps the end of a cooldown, not its begin: with `limits` the begin is reckoned back. */
+struct acog_circuit_view acog_circuit_look(const acog_circuit *circuit,
+                                           const struct acog_circuit_limits *limits,
+                                           int64_t now_ms);
 
 /* Takes a dispatch: false when the circuit is open or its probe is out. With `forced` (fail open, demoted
  * routes) it is always true and takes no probe unless the cooldown is over. */
 bool acog_circuit_take(acog_circuit *circuit, int64_t now_ms, bool forced,
                        struct acog_circuit_ticket *ticket);
 
-/* Gives the ticket back. True when this very call opened the circuit. */
+/* Gives the ticket back. True when this very call opened the circuit, or opened it anew after a failed probe. */
 bool acog_circuit_settle(acog_circuit *circuit, struct acog_circuit_ticket ticket,
                          enum acog_circuit_result result, const struct acog_circuit_limits *limits,
                          int64_t now_ms);

@@ -15,15 +15,25 @@
  *   COMMITTED                               |
  *      |  done, or failed: terminal frame   | none left, or the class answers
  *      v                                    v
- *    ENDED <------------------------- ANSWERING (an error or a relayed body is on its way out)
+ *    ENDED <--------------------------------+
  *      ^
  *      +-- DRAINING (the client left, the policy reads on for a while)
  *
- * Nothing moves back over COMMITTED: after the first byte went to the client, no second upstream is dialled.
+ * ASKING also comes between TRYING and the next dispatch (`usable`, the fallback model). Every state but NEW may
+ * end by a hang-up. Nothing moves back over COMMITTED: after the first byte went to the client, no second upstream
+ * is dialled.
  *
- * Selection has no side effect: probe, spread ticket and the in-flight count are taken at DISPATCH and given
- * back on every exit. acog_engine_plan_only() makes the plan of a request without dispatching it: the very
- * same code serves `acog explain`.
+ * Selection has no side effect: probe and in-flight count are taken at DISPATCH and given back on every exit. The
+ * ticket of a round robin is taken when a request that will be dispatched is put in order: two requests that plan
+ * at the same time must not read the same one. acog_engine_plan_only() makes the plan of a request without
+ * dispatching it and only reads the ticket: the very same code serves `acog explain`.
+ *
+ * What a driver of the engine may rely on:
+ * - One attempt is live at a time. An attempt that ended by its own (FAILED) keeps its head and body until its CANCEL,
+ *   which comes before the next DISPATCH, or until FINISH. At most one CANCEL for an attempt.
+ * - FINISH is the last action, and frees whatever an attempt still holds.
+ * - After COMMIT exactly one of END_REPLY and FAIL_STREAM follows, unless the client left first. Without a COMMIT
+ *   exactly one of ANSWER_ERROR and REPLAY_KEPT, unless the client left first.
  *
  * Rules: CONFORMANCE part D; defaults: DESIGN, "The default policy's answers".
  */
@@ -45,6 +55,7 @@
     16 /* of one request, resends and extra tries included; then it is exhausted */
 #define ACOG_ACTIONS_MAX 16
 #define ACOG_PINS_MAX    8
+#define ACOG_NO_PLAN_ROW 0xffU /* the attempt's candidate is none of the plan: the fallback model */
 
 /* -- what the engine is told ----------------------------------------------------------------------- */
 
@@ -216,29 +227,42 @@ enum acog_request_state {
     ACOG_REQUEST_TRYING,
     ACOG_REQUEST_WAITING,
     ACOG_REQUEST_COMMITTED,
-    ACOG_REQUEST_ANSWERING,
     ACOG_REQUEST_DRAINING,
     ACOG_REQUEST_ENDED,
 };
 
 enum acog_plan_verdict {
     ACOG_PLAN_KEPT = 0, /* in the order, not reached */
-    ACOG_PLAN_DROPPED,  /* by `filter`, for `reason` */
-    ACOG_PLAN_TRIED,    /* see the attempts */
+    ACOG_PLAN_DROPPED, /* by `filter`, for `reason`; at dispatch too, and then it keeps its place */
+    ACOG_PLAN_TRIED,   /* see the attempts */
 };
 
 /* One candidate's line in the decision record. */
 struct acog_plan_row {
     uint16_t candidate;
     enum acog_plan_verdict verdict;
-    uint8_t filter; /* DROPPED: index into policy.filters */
+    uint8_t
+        filter; /* DROPPED: index into policy.filters; filter_count: by none of them, at dispatch */
+    bool restricted; /* has takes_over: never dialled first (S1.3) */
     bool demoted;
+    bool moved_last; /* its probe was taken between plan and dispatch: tried after the others */
     bool would_probe;
-    bool floor;    /* gets the last-route floor (D7) */
-    bool forced;   /* dispatched although its circuit is open (fail open, demoted) */
-    uint8_t tried; /* times */
-    double number; /* of the function that orders */
+    bool floor;           /* gets the last-route floor (D7) */
+    bool forced;          /* dispatched although its circuit is open (fail open, demoted) */
+    uint8_t tried;        /* times */
+    uint8_t usual;        /* its place before demotion (S2.20) */
+    uint8_t rank;         /* while ordering: equal for those that no key told apart yet */
+    int64_t opened_at_ms; /* demoted: since when (S2.32) */
+    double number;        /* of the function that orders */
     struct acog_view reason;
+};
+
+/* A dispatch that is decided but not sent: the backoff runs, or `usable` is being asked. */
+struct acog_next_attempt {
+    uint16_t candidate;
+    uint8_t plan_row;
+    bool extra_try;
+    bool fallback;
 };
 
 /* One attempt's line (S0.80). Times are -1 until they come. */
@@ -249,7 +273,8 @@ struct acog_attempt_row {
     bool extra_try;
     bool fallback;
     bool live;
-    bool connected;
+    bool cancelled; /* CANCEL was said: the driver keeps nothing of it */
+    bool has_ticket;
     struct acog_circuit_ticket ticket;
     struct acog_view model;
     int64_t dispatched_at_ms;
@@ -284,11 +309,12 @@ struct acog_request {
     uint8_t next_filter;                      /* the one to run, or being asked */
     uint8_t next_order_key;
     enum acog_slot_kind asked;
+    enum acog_slot_kind answered; /* the kind of the last answer: for the transcript */
     bool pinned;
     bool exclusive; /* served by the default connection alone */
     bool moved_by_price;
     bool fail_open;
-    uint8_t emptied_by; /* index of the filter that left nothing */
+    uint8_t emptied_by; /* index of the filter that left nothing; meaningful when kept_count is 0 */
     uint16_t asked_candidates[ACOG_PLAN_MAX];
     size_t asked_count;
     /* trying */
@@ -296,16 +322,18 @@ struct acog_request {
     size_t attempt_count;
     uint32_t counted_attempts; /* against policy.attempts.max (S4.14) */
     uint32_t resends;
-    uint32_t current;      /* the live attempt, 0: none */
-    uint8_t chosen_row;    /* of the plan: being dispatched or waited for */
-    int64_t wait_until_ms; /* WAITING, DRAINING */
+    uint32_t current;              /* the live attempt, 0: none */
+    struct acog_next_attempt next; /* WAITING, and ASKING `usable` */
+    int64_t wait_until_ms;         /* WAITING, DRAINING */
+    uint32_t refused_before_send;  /* `usable` said no (S4.13) */
+    uint32_t backoffs;
     bool extra_try_used;
     bool client_gone;
     bool committed;
-    /* the last failure */
+    /* the last failure of an attempt that was sent */
     bool has_failure;
     enum acog_failure_class last_class;
-    struct acog_failure last_failure; /* its views point into `texts` */
+    struct acog_failure last_failure; /* its views point into `texts`, cut to fit */
     char texts[512];
     size_t texts_used;
     struct acog_view fallback_reason; /* why the last move happened (S1.22); empty: none */
@@ -326,14 +354,19 @@ void acog_engine_step(const struct acog_snapshot *snapshot, struct acog_shared *
 int64_t acog_engine_deadline_ms(const struct acog_request *request);
 
 /* As ARRIVED and POLICY_ANSWERED, but stops with the plan complete: no dispatch. The request's state is then
- * ACOG_REQUEST_TRYING with kept rows, or ACOG_REQUEST_ENDED with `error` filled in when nothing is left. */
+ * ACOG_REQUEST_TRYING with kept rows, or ACOG_REQUEST_ENDED when nothing is left, and `actions` holds the
+ * ANSWER_ERROR that a request would get. */
 void acog_engine_plan_only(const struct acog_snapshot *snapshot, struct acog_shared *shared,
                            struct acog_request *request, const struct acog_event *event,
                            struct acog_actions *actions);
 
-/* The class that the policy's rows give to a failure (first row that fits; GATEWAY when none does). */
+/* The class that the policy's rows give to a failure (first row that fits and whose class is declared; GATEWAY when
+ * none does). Three classes are the engine's own to give: NOT_USABLE, CLIENT_CANCEL, DIED_AFTER_COMMIT. */
 enum acog_failure_class acog_classify(const struct acog_policy *policy,
                                       const struct acog_failure *failure, bool output_seen);
+
+/* The limits of a circuit as a policy's health row writes them; for acog_circuit_look() outside the engine. */
+struct acog_circuit_limits acog_health_limits(const struct acog_health *health);
 
 /* Appends one line for the event and an indented one for each action, with the time since arrival: the form of
  * tests/golden, of a failing policy test and of the debug log. Without texts of the request. */

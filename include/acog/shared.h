@@ -17,6 +17,7 @@
 
 #define ACOG_SHARED_CELLS_MAX     4096
 #define ACOG_SHARED_CELL_NAME_MAX 256
+#define ACOG_SHARED_TICKETS       1024 /* a power of two */
 
 struct acog_circuit_cell {
     acog_circuit circuit;
@@ -36,14 +37,18 @@ struct acog_shared {
     struct acog_spread_cell *spreads;   /* owned, likewise */
     _Atomic uint32_t circuit_count;
     _Atomic uint32_t spread_count;
-    _Atomic uint64_t spread_ticket; /* round robin */
+    /* Round robin: a ticket counter for each set of candidates that is spread over, found by a hash of the set.
+     * One counter for all would beat in time with alternating models and send each of them to one place only.
+     * Sets that share a counter by chance only lose the strict turn. */
+    _Atomic uint32_t spread_tickets[ACOG_SHARED_TICKETS];
 };
 
 /* Defined in core/engine/shared.c. NULL when there is no memory. */
 struct acog_shared *acog_shared_new(void);
 void acog_shared_free(struct acog_shared **shared);
 
-/* The index of the cell of that name, made if need be. ACOG_TOO_BIG when all are used or the name is too long. */
+/* The index of the cell of that name, made if need be. ACOG_TOO_BIG when all are used or the name is too long.
+ * One thread at a time. */
 enum acog_code acog_shared_circuit(struct acog_shared *shared, struct acog_view name,
                                    uint16_t *index) ACOG_MUST_CHECK;
 enum acog_code acog_shared_spread(struct acog_shared *shared, struct acog_view name,

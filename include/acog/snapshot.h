@@ -123,14 +123,16 @@ struct acog_filter {
     enum acog_condition when_empty; /* the answer when it leaves nothing */
 };
 
+/* The first key counts most, each further one only among those that are still equal; catalogue order breaks the last
+ * ties. DEMOTED_LAST is the exception: wherever it stands in the list, it has the last word. */
 enum acog_order_kind {
     ACOG_ORDER_CATALOGUE = 0,
-    ACOG_ORDER_PRIORITY,     /* ascending (S0.10) */
-    ACOG_ORDER_RESERVED,     /* reserved capacity first (S0.16) */
+    ACOG_ORDER_PRIORITY, /* ascending (S0.10) */
+    ACOG_ORDER_RESERVED, /* reserved capacity first (S0.16); no candidate has any yet: all are equal */
     ACOG_ORDER_CHANNEL_RANK, /* policy.channel_rank (S4.7) */
     ACOG_ORDER_PRICE, /* ascending, unpriced last; counts only while arbitrage moved the request */
     ACOG_ORDER_SPREAD_FIRST, /* the policy's spread picks one to stand first; the others keep their order */
-    ACOG_ORDER_SPREAD,       /* the policy's spread orders all */
+    ACOG_ORDER_SPREAD, /* the policy's spread orders all; both leave restricted targets out (S1.4) */
     ACOG_ORDER_FIRST_OUTPUT, /* ascending mean time to first output (S3.10); unknown first */
     ACOG_ORDER_DEMOTED_LAST, /* by time of demotion, oldest first (S2.25, G2.9) */
     ACOG_ORDER_FUNCTION,     /* ascending number */
@@ -426,9 +428,10 @@ enum acog_send_id {
 
 struct acog_policy {
     struct acog_view name;
-    uint16_t match_slot; /* the function that says which candidates a model id reaches */
+    uint16_t
+        match_slot; /* the function that says which candidates a model id reaches; NO_SLOT: exactly those declared so */
     enum acog_send_id send_id;
-    bool same_model_only;
+    bool same_model_only;   /* of several candidates: one family, and one of a connection */
     bool exclusive_default; /* a default connection that declares the model serves alone (S4.3) */
     bool arbitrage; /* cheaper channels may take a request from the default connection (S4.18a) */
     bool one_choice_only; /* n > 1 is a 400 (S0.32) */
