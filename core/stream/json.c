@@ -1,4 +1,4 @@
-/* json.c - the strict check, in one pass and without recursion.
+/* json.c - the strict scanner: one pass, no recursion.
  *
  * The nesting lives in a bit for each level (object or array), so a deep text costs no stack. The walk over members,
  * the look-ups and the decoding are in json_read.c: they trust a text that passed here.
@@ -11,29 +11,20 @@
 
 #include <string.h>
 
-struct check {
-    const char *at;
-    const char *end;
-    const char *what; /* set when a step failed; `at` is then the place */
-    size_t depth;
-    size_t depth_max;
-    uint64_t objects[ACOG_JSON_DEPTH_MAX / 64]; /* bit d: level d is an object */
-};
-
-static bool fail(struct check *check, const char *at, const char *what)
+static bool fail(struct acog_json_scanner *scanner, const char *at, const char *what)
 {
-    check->at = at;
-    check->what = what;
+    scanner->at = at;
+    scanner->what = what;
     return false;
 }
 
-static inline void skip_space(struct check *check)
+static inline void skip_space(struct acog_json_scanner *scanner)
 {
-    const char *at = check->at;
-    while (at < check->end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r')) {
+    const char *at = scanner->at;
+    while (at < scanner->end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r')) {
         at++;
     }
-    check->at = at;
+    scanner->at = at;
 }
 
 static bool is_digit(char byte)
@@ -62,79 +53,79 @@ static int hex4(const char *at, const char *end)
     return value;
 }
 
-/* `check->at` is on the backslash; moves behind the escape. */
-static bool read_escape(struct check *check)
+/* `scanner->at` is on the backslash; moves behind the escape. */
+static bool read_escape(struct acog_json_scanner *scanner)
 {
-    const char *start = check->at;
-    if (check->end - start < 2) {
-        return fail(check, start, "an unfinished string");
+    const char *start = scanner->at;
+    if (scanner->end - start < 2) {
+        return fail(scanner, start, "an unfinished string");
     }
     if (start[1] != 'u') {
         if (start[1] == '\0' || strchr("\"\\/bfnrt", start[1]) == NULL) {
-            return fail(check, start, "a bad escape");
+            return fail(scanner, start, "a bad escape");
         }
-        check->at = start + 2;
+        scanner->at = start + 2;
         return true;
     }
-    int unit = hex4(start + 2, check->end);
+    int unit = hex4(start + 2, scanner->end);
     if (unit < 0) {
-        return fail(check, start, "a bad escape");
+        return fail(scanner, start, "a bad escape");
     }
-    check->at = start + 6;
+    scanner->at = start + 6;
     if (unit < 0xd800 || unit > 0xdfff) {
         return true;
     }
-    bool paired =
-        unit < 0xdc00 && check->end - check->at >= 6 && check->at[0] == '\\' && check->at[1] == 'u';
-    int low = paired ? hex4(check->at + 2, check->end) : -1;
+    bool paired = unit < 0xdc00 && scanner->end - scanner->at >= 6 && scanner->at[0] == '\\' &&
+                  scanner->at[1] == 'u';
+    int low = paired ? hex4(scanner->at + 2, scanner->end) : -1;
     if (low < 0xdc00 || low > 0xdfff) {
-        return fail(check, start, "half of a surrogate pair");
+        return fail(scanner, start, "half of a surrogate pair");
     }
-    check->at += 6;
+    scanner->at += 6;
     return true;
 }
 
-/* `check->at` is on a byte that is no ASCII; moves behind all such bytes that follow. */
-static bool read_utf8(struct check *check)
+/* `scanner->at` is on a byte that is no ASCII; moves behind all such bytes that follow. */
+static bool read_utf8(struct acog_json_scanner *scanner)
 {
-    const char *at = check->at;
-    while (at < check->end && (signed char)*at < 0) {
+    const char *at = scanner->at;
+    while (at < scanner->end && (signed char)*at < 0) {
         size_t bytes =
-            acog_utf8_length((struct acog_view){.ptr = at, .len = (size_t)(check->end - at)});
+            acog_utf8_length((struct acog_view){.ptr = at, .len = (size_t)(scanner->end - at)});
         if (bytes == 0) {
-            return fail(check, at, "not UTF-8");
+            return fail(scanner, at, "not UTF-8");
         }
         at += bytes;
     }
-    check->at = at;
+    scanner->at = at;
     return true;
 }
 
-/* `check->at` is on the opening quote; moves behind the closing one. */
-static bool read_string(struct check *check, bool *escaped)
+/* `scanner->at` is on the opening quote; moves behind the closing one. */
+static bool read_string(struct acog_json_scanner *scanner, bool *escaped)
 {
-    check->at++;
+    scanner->at++;
     for (;;) {
-        check->at = acog_scan_special(check->at, check->end);
-        if (check->at == check->end) {
-            return fail(check, check->end, "an unfinished string");
+        scanner->at = acog_scan_special(scanner->at, scanner->end);
+        if (scanner->at == scanner->end) {
+            return fail(scanner, scanner->end, "an unfinished string");
         }
-        char byte = *check->at;
+        char byte = *scanner->at;
         if (byte == '"') {
-            check->at++;
+            scanner->at++;
             return true;
         }
         if (byte == '\\') {
             *escaped = true;
-            if (!read_escape(check)) {
+            if (!read_escape(scanner)) {
                 return false;
             }
         } else if ((signed char)byte < 0) {
-            if (!read_utf8(check)) {
+            if (!read_utf8(scanner)) {
                 return false;
             }
         } else {
-            return fail(check, check->at, "a control character in a string");
+            return fail(scanner, scanner->at, "a control character in a string");
         }
     }
 }
@@ -147,20 +138,20 @@ static const char *skip_digits(const char *at, const char *end)
     return at;
 }
 
-static bool read_number(struct check *check)
+static bool read_number(struct acog_json_scanner *scanner)
 {
-    const char *at = check->at;
-    const char *end = check->end;
+    const char *at = scanner->at;
+    const char *end = scanner->end;
     const char *digits = *at == '-' ? at + 1 : at;
     at = skip_digits(digits, end);
     if (at == digits || (*digits == '0' && at > digits + 1)) {
-        return fail(check, check->at, "a bad number");
+        return fail(scanner, scanner->at, "a bad number");
     }
     if (at < end && *at == '.') {
         digits = at + 1;
         at = skip_digits(digits, end);
         if (at == digits) {
-            return fail(check, check->at, "a bad number");
+            return fail(scanner, scanner->at, "a bad number");
         }
     }
     if (at < end && (*at | 0x20) == 'e') {
@@ -168,137 +159,175 @@ static bool read_number(struct check *check)
         digits = at < end && (*at == '+' || *at == '-') ? at + 1 : at;
         at = skip_digits(digits, end);
         if (at == digits) {
-            return fail(check, check->at, "a bad number");
+            return fail(scanner, scanner->at, "a bad number");
         }
     }
-    check->at = at;
+    scanner->at = at;
     return true;
 }
 
-static bool read_word(struct check *check, const char *word, size_t length)
+static bool read_word(struct acog_json_scanner *scanner, const char *word, size_t length)
 {
-    if ((size_t)(check->end - check->at) < length || memcmp(check->at, word, length) != 0) {
-        return fail(check, check->at, "a value was expected");
+    if ((size_t)(scanner->end - scanner->at) < length || memcmp(scanner->at, word, length) != 0) {
+        return fail(scanner, scanner->at, "a value was expected");
     }
-    check->at += length;
+    scanner->at += length;
     return true;
 }
 
-static bool inside_object(const struct check *check)
+static bool inside_object(const struct acog_json_scanner *scanner)
 {
-    size_t level = check->depth - 1;
-    return (check->objects[level / 64] >> (level % 64) & 1U) != 0;
+    size_t level = scanner->depth - 1;
+    return (scanner->objects[level / 64] >> (level % 64) & 1U) != 0;
 }
 
-static bool enter(struct check *check, bool object)
+static bool enter(struct acog_json_scanner *scanner, bool object)
 {
-    if (check->depth == check->depth_max) {
-        return fail(check, check->at, "nested too deep");
+    if (scanner->depth == scanner->depth_max) {
+        return fail(scanner, scanner->at, "nested too deep");
     }
-    uint64_t bit = UINT64_C(1) << (check->depth % 64);
-    uint64_t *word = &check->objects[check->depth / 64];
+    uint64_t bit = UINT64_C(1) << (scanner->depth % 64);
+    uint64_t *word = &scanner->objects[scanner->depth / 64];
     *word = object ? *word | bit : *word & ~bit;
-    check->depth++;
-    check->at++;
-    skip_space(check);
+    scanner->depth++;
+    scanner->at++;
+    skip_space(scanner);
     return true;
 }
 
-/* A key and its colon; stops at the value. */
-static bool read_key(struct check *check)
+/* A key and its colon; stops at the value. `key` may be NULL. */
+static bool read_key(struct acog_json_scanner *scanner, struct acog_json_value *key)
 {
     bool escaped = false;
-    if (check->at == check->end || *check->at != '"') {
-        return fail(check, check->at, "a key was expected");
+    const char *start = scanner->at;
+    if (start == scanner->end || *start != '"') {
+        return fail(scanner, start, "a key was expected");
     }
-    if (!read_string(check, &escaped)) {
+    if (!read_string(scanner, &escaped)) {
         return false;
     }
-    skip_space(check);
-    if (check->at == check->end || *check->at != ':') {
-        return fail(check, check->at, "':' was expected");
+    if (key != NULL) {
+        key->type = ACOG_JSON_STRING;
+        key->raw = (struct acog_view){.ptr = start, .len = (size_t)(scanner->at - start)};
+        key->escaped = escaped;
     }
-    check->at++;
-    skip_space(check);
+    skip_space(scanner);
+    if (scanner->at == scanner->end || *scanner->at != ':') {
+        return fail(scanner, scanner->at, "':' was expected");
+    }
+    scanner->at++;
+    skip_space(scanner);
     return true;
 }
 
 /* Opens arrays and objects until a value is whole: a scalar, or an empty array or object. */
-static bool read_first(struct check *check, bool *escaped)
+static bool read_first(struct acog_json_scanner *scanner, bool *escaped)
 {
     for (;;) {
-        if (check->at == check->end) {
-            return fail(check, check->at, "a value was expected");
+        if (scanner->at == scanner->end) {
+            return fail(scanner, scanner->at, "a value was expected");
         }
-        switch (*check->at) {
+        switch (*scanner->at) {
         case '"':
-            return read_string(check, escaped);
+            return read_string(scanner, escaped);
         case '{':
-            if (!enter(check, true)) {
+            if (!enter(scanner, true)) {
                 return false;
             }
-            if (check->at < check->end && *check->at == '}') {
-                check->at++;
-                check->depth--;
+            if (scanner->at < scanner->end && *scanner->at == '}') {
+                scanner->at++;
+                scanner->depth--;
                 return true;
             }
-            if (!read_key(check)) {
+            if (!read_key(scanner, NULL)) {
                 return false;
             }
             break;
         case '[':
-            if (!enter(check, false)) {
+            if (!enter(scanner, false)) {
                 return false;
             }
-            if (check->at < check->end && *check->at == ']') {
-                check->at++;
-                check->depth--;
+            if (scanner->at < scanner->end && *scanner->at == ']') {
+                scanner->at++;
+                scanner->depth--;
                 return true;
             }
             break;
         case 't':
-            return read_word(check, "true", 4);
+            return read_word(scanner, "true", 4);
         case 'f':
-            return read_word(check, "false", 5);
+            return read_word(scanner, "false", 5);
         case 'n':
-            return read_word(check, "null", 4);
+            return read_word(scanner, "null", 4);
         default:
-            if (*check->at == '-' || is_digit(*check->at)) {
-                return read_number(check);
+            if (*scanner->at == '-' || is_digit(*scanner->at)) {
+                return read_number(scanner);
             }
-            return fail(check, check->at, "a value was expected");
+            return fail(scanner, scanner->at, "a value was expected");
         }
     }
 }
 
-/* Behind a value inside an array or object: closes what is closed here, and stops at the next value
- * (*more) or behind the outermost bracket. */
-static bool read_on(struct check *check, bool *more)
+/* Behind a value inside an array or object: its comma (true; stops at the next key or value) or its closing bracket
+ * (*closed). */
+static bool read_separator(struct acog_json_scanner *scanner, bool *closed)
+{
+    bool object = inside_object(scanner);
+    skip_space(scanner);
+    char byte = scanner->at < scanner->end ? *scanner->at : '\0';
+    *closed = byte == (object ? '}' : ']');
+    if (*closed) {
+        scanner->at++;
+        scanner->depth--;
+        return true;
+    }
+    if (byte == ',') {
+        scanner->at++;
+        skip_space(scanner);
+        return true;
+    }
+    return fail(scanner, scanner->at,
+                object ? "',' or '}' was expected" : "',' or ']' was expected");
+}
+
+/* Behind a value: closes what is closed here above level `floor`, and stops at the next value (*more) or behind
+ * the bracket that leads back to `floor`. */
+static bool read_on(struct acog_json_scanner *scanner, size_t floor, bool *more)
 {
     *more = false;
-    while (check->depth > 0) {
-        bool object = inside_object(check);
-        skip_space(check);
-        char byte = check->at < check->end ? *check->at : '\0';
-        if (byte == ',') {
-            check->at++;
-            skip_space(check);
+    while (scanner->depth > floor) {
+        bool closed = false;
+        if (!read_separator(scanner, &closed)) {
+            return false;
+        }
+        if (!closed) {
             *more = true;
-            return !object || read_key(check);
+            return !inside_object(scanner) || read_key(scanner, NULL);
         }
-        if (byte != (object ? '}' : ']')) {
-            return fail(check, check->at,
-                        object ? "',' or '}' was expected" : "',' or ']' was expected");
-        }
-        check->at++;
-        check->depth--;
     }
     return true;
 }
 
-static enum acog_json_type type_of(char first)
+void acog_json_scan(struct acog_json_scanner *scanner, struct acog_view text, size_t depth_max)
 {
-    switch (first) {
+    ACOG_ASSERT(depth_max <= ACOG_JSON_DEPTH_MAX);
+    scanner->start = text.len == 0 ? "" : text.ptr;
+    scanner->at = scanner->start;
+    scanner->end = scanner->start + text.len;
+    scanner->what = NULL;
+    scanner->depth = 0;
+    scanner->depth_max = depth_max;
+    scanner->entered = false;
+    if (acog_view_starts(text, ACOG_VIEW("\xef\xbb\xbf"))) {
+        (void)fail(scanner, scanner->at, "a byte order mark");
+        return;
+    }
+    skip_space(scanner);
+}
+
+enum acog_json_type acog_json_scan_type(const struct acog_json_scanner *scanner)
+{
+    switch (scanner->at < scanner->end ? *scanner->at : '\0') {
     case '{':
         return ACOG_JSON_OBJECT;
     case '[':
@@ -316,44 +345,81 @@ static enum acog_json_type type_of(char first)
     }
 }
 
-static bool read_text(struct check *check, struct acog_json_value *value)
+bool acog_json_scan_value(struct acog_json_scanner *scanner, struct acog_json_value *value)
 {
     bool escaped = false;
     bool more = true;
-    if (acog_view_starts((struct acog_view){check->at, (size_t)(check->end - check->at)},
-                         ACOG_VIEW("\xef\xbb\xbf"))) {
-        return fail(check, check->at, "a byte order mark");
+    const char *start = scanner->at;
+    size_t floor = scanner->depth;
+    *value = (struct acog_json_value){0};
+    if (scanner->what != NULL) {
+        return false;
     }
-    skip_space(check);
-    const char *start = check->at;
+    enum acog_json_type type = acog_json_scan_type(scanner);
     while (more) {
-        if (!read_first(check, &escaped) || !read_on(check, &more)) {
+        if (!read_first(scanner, &escaped) || !read_on(scanner, floor, &more)) {
             return false;
         }
     }
-    *value = (struct acog_json_value){.type = type_of(*start),
-                                      .raw = {start, (size_t)(check->at - start)}};
-    value->escaped = value->type == ACOG_JSON_STRING && escaped;
-    skip_space(check);
-    return check->at == check->end || fail(check, check->at, "text behind the value");
+    value->type = type;
+    value->raw = (struct acog_view){.ptr = start, .len = (size_t)(scanner->at - start)};
+    value->escaped = type == ACOG_JSON_STRING && escaped;
+    return true;
+}
+
+bool acog_json_scan_enter(struct acog_json_scanner *scanner)
+{
+    enum acog_json_type type = acog_json_scan_type(scanner);
+    if (scanner->what != NULL) {
+        return false;
+    }
+    if (type != ACOG_JSON_OBJECT && type != ACOG_JSON_ARRAY) {
+        return fail(scanner, scanner->at, "an array or object was expected");
+    }
+    scanner->entered = true;
+    return enter(scanner, type == ACOG_JSON_OBJECT);
+}
+
+bool acog_json_scan_next(struct acog_json_scanner *scanner, struct acog_json_value *key)
+{
+    bool closed = false;
+    *key = (struct acog_json_value){0};
+    if (scanner->what != NULL) {
+        return false;
+    }
+    ACOG_ASSERT(scanner->depth > 0);
+    bool object = inside_object(scanner);
+    if (scanner->entered) {
+        scanner->entered = false;
+        closed = scanner->at < scanner->end && *scanner->at == (object ? '}' : ']');
+        if (closed) {
+            scanner->at++;
+            scanner->depth--;
+        }
+    } else if (!read_separator(scanner, &closed)) {
+        return false;
+    }
+    return !closed && (!object || read_key(scanner, key));
+}
+
+bool acog_json_scan_end(struct acog_json_scanner *scanner)
+{
+    if (scanner->what != NULL) {
+        return false;
+    }
+    skip_space(scanner);
+    return scanner->at == scanner->end || fail(scanner, scanner->at, "text behind the value");
 }
 
 enum acog_code acog_json_check(struct acog_view text, size_t depth_max,
                                struct acog_json_value *value, struct acog_json_error *error)
 {
-    ACOG_ASSERT(depth_max <= ACOG_JSON_DEPTH_MAX);
-    const char *start = text.len == 0 ? "" : text.ptr;
-    struct check check;
-    check.at = start;
-    check.end = start + text.len;
-    check.what = NULL;
-    check.depth = 0;
-    check.depth_max = depth_max;
-    *value = (struct acog_json_value){0};
-    if (read_text(&check, value)) {
+    struct acog_json_scanner scanner;
+    acog_json_scan(&scanner, text, depth_max);
+    if (acog_json_scan_value(&scanner, value) && acog_json_scan_end(&scanner)) {
         return ACOG_OK;
     }
     *value = (struct acog_json_value){0};
-    *error = (struct acog_json_error){.offset = (size_t)(check.at - start), .what = check.what};
+    *error = acog_json_scan_error(&scanner);
     return ACOG_INVALID;
 }

@@ -337,6 +337,13 @@ bool acog_json_path(struct acog_json_value object, struct acog_view path,
 static uint32_t hash_key(struct acog_json_value key)
 {
     uint32_t hash = 2166136261U;
+    if (!key.escaped) {
+        struct acog_view text = inside(key);
+        for (size_t i = 0; i < text.len; i++) {
+            hash = (hash ^ (unsigned char)text.ptr[i]) * 16777619U;
+        }
+        return hash;
+    }
     struct text_reader reader = read_inside(key);
     for (int byte = next_byte(&reader); byte >= 0; byte = next_byte(&reader)) {
         hash = (hash ^ (uint32_t)byte) * 16777619U;
@@ -358,28 +365,34 @@ static bool same_text(struct acog_json_value a, struct acog_json_value b)
     return true;
 }
 
+const char *acog_json_keys_add(struct acog_json_keys *keys, struct acog_json_value key)
+{
+    if (keys->count == ACOG_JSON_KEYS_MAX) {
+        return "too many keys";
+    }
+    uint32_t hash = hash_key(key);
+    for (size_t i = 0; i < keys->count; i++) {
+        if (keys->hashes[i] == hash && same_text(keys->keys[i], key)) {
+            return "a key twice";
+        }
+    }
+    keys->hashes[keys->count] = hash;
+    keys->keys[keys->count] = key;
+    keys->count++;
+    return NULL;
+}
+
 enum acog_code acog_json_no_duplicates(struct acog_json_value object, struct acog_json_error *error)
 {
-    struct acog_json_value keys[ACOG_JSON_KEYS_MAX];
-    uint32_t hashes[ACOG_JSON_KEYS_MAX];
-    size_t count = 0;
+    struct acog_json_keys keys;
+    keys.count = 0;
     struct acog_json_cursor cursor = acog_json_enter(object);
     while (cursor.object && acog_json_next(&cursor)) {
-        error->offset = (size_t)(cursor.key.raw.ptr - object.raw.ptr);
-        if (count == ACOG_JSON_KEYS_MAX) {
-            error->what = "too many keys";
+        error->what = acog_json_keys_add(&keys, cursor.key);
+        if (error->what != NULL) {
+            error->offset = (size_t)(cursor.key.raw.ptr - object.raw.ptr);
             return ACOG_INVALID;
         }
-        uint32_t hash = hash_key(cursor.key);
-        for (size_t i = 0; i < count; i++) {
-            if (hashes[i] == hash && same_text(keys[i], cursor.key)) {
-                error->what = "a key twice";
-                return ACOG_INVALID;
-            }
-        }
-        keys[count] = cursor.key;
-        hashes[count] = hash;
-        count++;
     }
     return ACOG_OK;
 }

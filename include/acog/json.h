@@ -46,6 +46,45 @@ enum acog_code acog_json_check(struct acog_view text, size_t depth_max,
                                struct acog_json_value *value,
                                struct acog_json_error *error) ACOG_MUST_CHECK;
 
+/* The same check for a reader that wants the inside of some values: one pass, every byte looked at once, in the order
+ * of the text. It stands at a value; the reader passes over it whole or enters it:
+ *
+ *   acog_json_scan(&scanner, text, depth_max);
+ *   if (acog_json_scan_enter(&scanner)) {                  an array or object; else it fails
+ *       while (acog_json_scan_next(&scanner, &key)) {      stands at the next member's value (no key in an array)
+ *           (void)acog_json_scan_value(&scanner, &value);  or enters that one in turn
+ *       }                                                  closed: stands behind the bracket
+ *   }
+ *   if (!acog_json_scan_end(&scanner)) { acog_json_scan_error(&scanner) … }
+ *
+ * A failure is kept: every later call is false, so that the reader may look once, at the end. Between two calls of
+ * next, exactly one value must be passed over. */
+struct acog_json_scanner {
+    const char *at;
+    const char *end;
+    const char *start;
+    const char *what; /* the failure, at `at`; NULL: none */
+    size_t depth;
+    size_t depth_max;
+    bool entered;                               /* no element of the innermost one was looked at */
+    uint64_t objects[ACOG_JSON_DEPTH_MAX / 64]; /* bit d: level d is an object */
+};
+
+void acog_json_scan(struct acog_json_scanner *scanner, struct acog_view text, size_t depth_max);
+
+/* By its first byte only; NUMBER for what is no value at all. */
+enum acog_json_type acog_json_scan_type(const struct acog_json_scanner *scanner);
+bool acog_json_scan_value(struct acog_json_scanner *scanner, struct acog_json_value *value);
+bool acog_json_scan_enter(struct acog_json_scanner *scanner);
+bool acog_json_scan_next(struct acog_json_scanner *scanner, struct acog_json_value *key);
+bool acog_json_scan_end(struct acog_json_scanner *scanner);
+
+static inline struct acog_json_error acog_json_scan_error(const struct acog_json_scanner *scanner)
+{
+    return (struct acog_json_error){.offset = (size_t)(scanner->at - scanner->start),
+                                    .what = scanner->what};
+}
+
 static inline bool acog_json_present(struct acog_json_value value)
 {
     return value.raw.len > 0;
@@ -82,6 +121,16 @@ void acog_json_members(struct acog_json_value object, const struct acog_view *na
 /* The same along a path of names: "choices" etc. do not index arrays. Path parts separated by '.'. */
 bool acog_json_path(struct acog_json_value object, struct acog_view path,
                     struct acog_json_value *value);
+
+/* The keys of one object, to find one that comes twice. Start with `count` 0. */
+struct acog_json_keys {
+    size_t count;
+    uint32_t hashes[ACOG_JSON_KEYS_MAX];
+    struct acog_json_value keys[ACOG_JSON_KEYS_MAX];
+};
+
+/* NULL when the key, decoded, is new and there was room; else what is wrong. */
+const char *acog_json_keys_add(struct acog_json_keys *keys, struct acog_json_value key);
 
 /* Refuses (ACOG_INVALID) an object with a key twice, after decoding, or with more than ACOG_JSON_KEYS_MAX keys;
  * `offset` is from object.raw.ptr. */

@@ -172,6 +172,90 @@ static void walks_members_and_elements(void **state)
     assert_false(acog_json_next(&scalar));
 }
 
+/* Enters every array and object, so each value is checked by its own call. */
+static void scan_inside(struct acog_json_scanner *scanner, size_t *values)
+{
+    struct acog_json_value key;
+    struct acog_json_value value;
+    enum acog_json_type type = acog_json_scan_type(scanner);
+    (*values)++;
+    if (type != ACOG_JSON_ARRAY && type != ACOG_JSON_OBJECT) {
+        (void)acog_json_scan_value(scanner, &value);
+    } else if (acog_json_scan_enter(scanner)) {
+        while (acog_json_scan_next(scanner, &key)) {
+            assert_int_equal(acog_json_present(key), type == ACOG_JSON_OBJECT);
+            scan_inside(scanner, values);
+        }
+    }
+}
+
+static size_t scanned_values(struct acog_view text, struct acog_json_error *error)
+{
+    struct acog_json_scanner scanner;
+    size_t values = 0;
+    acog_json_scan(&scanner, text, DEPTH);
+    scan_inside(&scanner, &values);
+    (void)acog_json_scan_end(&scanner);
+    *error = acog_json_scan_error(&scanner);
+    return values;
+}
+
+static void the_pull_scanner_enters_or_passes_over(void **state)
+{
+    struct acog_json_scanner scanner;
+    struct acog_json_value key;
+    struct acog_json_value value;
+    struct acog_json_error error;
+    (void)state;
+    acog_json_scan(&scanner, ACOG_VIEW(" {\"a\":{\"x\":[1]},\"b\":[2,[],3]} "), DEPTH);
+    assert_int_equal(acog_json_scan_type(&scanner), ACOG_JSON_OBJECT);
+    assert_true(acog_json_scan_enter(&scanner));
+    assert_true(acog_json_scan_next(&scanner, &key));
+    assert_true(acog_json_text_is(key, ACOG_VIEW("a")));
+    assert_true(acog_json_scan_value(&scanner, &value));
+    assert_true(acog_view_equal(value.raw, ACOG_VIEW("{\"x\":[1]}")));
+    assert_true(acog_json_scan_next(&scanner, &key));
+    assert_true(acog_json_scan_enter(&scanner));
+    assert_true(acog_json_scan_next(&scanner, &key));
+    assert_false(acog_json_present(key));
+    assert_true(acog_json_scan_value(&scanner, &value));
+    assert_true(acog_json_scan_next(&scanner, &key));
+    assert_true(acog_json_scan_enter(&scanner));
+    assert_false(acog_json_scan_next(&scanner, &key));
+    assert_true(acog_json_scan_next(&scanner, &key));
+    assert_true(acog_json_scan_value(&scanner, &value));
+    assert_true(acog_view_equal(value.raw, ACOG_VIEW("3")));
+    assert_false(acog_json_scan_next(&scanner, &key));
+    assert_false(acog_json_scan_next(&scanner, &key));
+    assert_true(acog_json_scan_end(&scanner));
+    assert_int_equal(scanned_values(ACOG_VIEW("{\"a\":[1,{\"b\":null}],\"c\":{}}"), &error), 6);
+    assert_null(error.what);
+}
+
+static void the_pull_scanner_keeps_its_failure(void **state)
+{
+    struct acog_json_scanner scanner;
+    struct acog_json_value value;
+    struct acog_json_error error;
+    (void)state;
+    acog_json_scan(&scanner, ACOG_VIEW("[1, }, 2]"), DEPTH);
+    assert_true(acog_json_scan_enter(&scanner));
+    assert_true(acog_json_scan_next(&scanner, &value));
+    assert_true(acog_json_scan_value(&scanner, &value));
+    assert_true(acog_json_scan_next(&scanner, &value));
+    assert_false(acog_json_scan_value(&scanner, &value));
+    assert_false(acog_json_scan_value(&scanner, &value));
+    assert_false(acog_json_scan_next(&scanner, &value));
+    assert_false(acog_json_scan_enter(&scanner));
+    assert_false(acog_json_scan_end(&scanner));
+    error = acog_json_scan_error(&scanner);
+    assert_int_equal(error.offset, 4);
+    assert_string_equal(error.what, "a value was expected");
+    acog_json_scan(&scanner, ACOG_VIEW("12"), DEPTH);
+    assert_false(acog_json_scan_enter(&scanner));
+    assert_string_equal(acog_json_scan_error(&scanner).what, "an array or object was expected");
+}
+
 static void finds_members_by_decoded_name(void **state)
 {
     struct acog_json_value object =
@@ -437,12 +521,20 @@ static void compare(struct acog_json_value ours, const json_t *theirs, struct ac
     }
 }
 
-/* Both accept: the same content. Returns whether both said the same. */
+/* Both accept: the same content. Returns whether both said the same. The pull scanner, entering everywhere, must
+ * find the same error at the same place. */
 static bool agrees(struct acog_view text)
 {
     struct acog_json_value value;
-    struct acog_json_error error;
+    struct acog_json_error error = {0};
+    struct acog_json_error pulled;
     bool good = acog_json_check(text, DEPTH, &value, &error) == ACOG_OK;
+    (void)scanned_values(text, &pulled);
+    assert_int_equal(pulled.what == NULL, good);
+    if (!good) {
+        assert_string_equal(pulled.what, error.what);
+        assert_int_equal(pulled.offset, error.offset);
+    }
     json_t *tree = oracle(text);
     if (good && tree != NULL) {
         struct acog_arena arena;
@@ -583,6 +675,8 @@ int main(void)
         cmocka_unit_test(depth_is_capped_exactly),
         cmocka_unit_test(a_hundred_thousand_brackets_are_an_error),
         cmocka_unit_test(walks_members_and_elements),
+        cmocka_unit_test(the_pull_scanner_enters_or_passes_over),
+        cmocka_unit_test(the_pull_scanner_keeps_its_failure),
         cmocka_unit_test(finds_members_by_decoded_name),
         cmocka_unit_test(duplicate_keys_are_seen_through_escapes),
         cmocka_unit_test(an_object_has_only_so_many_keys_to_compare),
