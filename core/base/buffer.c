@@ -17,6 +17,14 @@ void acog_buffer_init(struct acog_buffer *buffer, size_t bytes_max)
     *buffer = (struct acog_buffer){.bytes_max = bytes_max};
 }
 
+void acog_buffer_init_over(struct acog_buffer *buffer, void *memory, size_t bytes)
+{
+    ACOG_ASSERT(memory != NULL);
+    ACOG_ASSERT(bytes > 0);
+    /* Room and cap are equal: acog_buffer_reserve() says TOO_BIG before it would grow. */
+    *buffer = (struct acog_buffer){.ptr = memory, .room = bytes, .bytes_max = bytes};
+}
+
 void acog_buffer_fini(struct acog_buffer *buffer)
 {
     acog_free(buffer->ptr);

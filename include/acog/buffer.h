@@ -20,6 +20,10 @@ struct acog_buffer {
 /* Takes no memory yet. */
 void acog_buffer_init(struct acog_buffer *buffer, size_t bytes_max);
 
+/* A buffer over `bytes` of memory that someone else owns (an arena, a stack): full when that is full.
+ * It is never given to acog_buffer_fini(), and cleared by setting `len` to 0. */
+void acog_buffer_init_over(struct acog_buffer *buffer, void *memory, size_t bytes);
+
 /* Gives the memory back; the buffer may be used again, with the same cap. */
 void acog_buffer_fini(struct acog_buffer *buffer);
 

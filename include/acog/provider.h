@@ -29,12 +29,15 @@ enum acog_provider_stage {
 
 /* One reply in the script's words; the Lua names are in brackets where they differ. Defaults make a good answer. */
 struct acog_provider_reply {
-    unsigned status;                 /* 200 */
-    struct acog_view text;           /* the answer's text; NULL ptr: "Hello from <connection>." */
-    struct acog_view reasoning;      /* reasoning or thinking before the text; empty: none */
-    struct acog_view tool_name;      /* [tool.name] a tool call after the text; empty: none */
+    unsigned status;            /* 200 */
+    struct acog_view text;      /* the answer's text; NULL ptr: "Hello from <connection>.", or none
+                                      * beside a tool call or a refusal; empty: none */
+    struct acog_view reasoning; /* reasoning or thinking before the text; empty: none */
+    struct acog_view tool_name; /* [tool.name] a tool call after the text; empty: none */
     struct acog_view tool_arguments; /* [tool.arguments] JSON text */
-    bool refusal;                    /* empty answer, stop_reason refusal (chat: content_filter) */
+    bool
+        refusal; /* empty answer, stop_reason refusal (chat: content_filter); with an error status: the
+                   * shape of a refusal */
     struct acog_view refusal_category;
     struct acog_view finish; /* native reason; empty: the natural one */
     int64_t input_tokens;    /* [usage.input] */
@@ -52,7 +55,7 @@ struct acog_provider_reply {
         error_message; /* [error.message] of a status outside 2xx, and of an error event */
     struct acog_view error_type; /* [error.type] */
     struct acog_view error_code; /* [error.code] */
-    struct acog_view body;       /* raw body instead of all that (with `content_type`) */
+    struct acog_view body; /* raw body instead of all that (with `content_type`); NULL ptr: none */
     struct acog_view content_type;
     const struct acog_header_row *headers; /* more of them, e.g. retry-after */
     size_t header_count;
@@ -61,14 +64,21 @@ struct acog_provider_reply {
         hang; /* [hang = "connect" | "head" | "body" | n events] silence for ever */
     enum acog_provider_stage reset; /* likewise; the connection is torn */
     enum acog_provider_stage close; /* likewise; a clean end of the connection, too early */
-    uint32_t after_events;          /* for the stage EVENTS of the above */
-    bool error_event; /* [error_event = n] an error event after n events, then the end */
+    uint32_t after_events; /* for the stage EVENTS of the above: events of the stream, [DONE]
+                                     * included, comments and pings not. A stream with fewer ends well. */
+    bool
+        error_event; /* [error_event = n] an error event after n events, then the end; a whole answer is
+                       * an error body then, with its good status */
     uint32_t error_event_after;
     bool
         malformed_event; /* [malformed_event = n] an event that is not JSON after n events; the rest is fine */
     uint32_t malformed_event_after;
     bool comments; /* keep-alive comments (chat, responses) or pings (messages) before each event */
 };
+
+/* A good answer: status 200, the natural finish, output tokens counted from the text. What a reader of scripts
+ * starts from. */
+void acog_provider_reply_init(struct acog_provider_reply *reply);
 
 struct acog_provider_script {
     const struct acog_provider_reply *replies;
@@ -88,6 +98,9 @@ struct acog_provider_request {
     bool usage_asked; /* chat */
     uint64_t served;  /* makes ids different */
     int64_t unix_ms;
+    struct acog_view
+        body; /* what was sent, joined; may be empty. Read for embeddings alone: how many
+                            * inputs, and whether the vectors are asked for in base64 (the SDKs do). */
 };
 
 enum acog_provider_step_kind {
@@ -112,12 +125,14 @@ struct acog_provider_step {
 
 struct acog_provider_play;
 
-/* Starts a play; everything is made in `arena` and lent until it is reset. NULL: no room. */
+/* Starts a play; everything is made in `arena`, once: a stream's events share one buffer as large as the largest of
+ * them. The reply and the request's views are lent until the end. NULL: no room. */
 struct acog_provider_play *acog_provider_play(const struct acog_provider_reply *reply,
                                               const struct acog_provider_request *request,
                                               struct acog_arena *arena);
 
-/* The next step. After REFUSED, END, CLOSED, RESET or SILENCE: false. */
+/* The next step; what it points to is lent until the next call. After REFUSED, END, CLOSED, RESET or SILENCE:
+ * false. */
 bool acog_provider_next(struct acog_provider_play *play, struct acog_provider_step *step);
 
 #endif
