@@ -124,6 +124,20 @@ static void clearing_keeps_a_little_memory_and_gives_much_back(void **state)
     acog_buffer_fini(&buffer);
 }
 
+static void over_memory_of_another_it_is_full_when_that_is_full(void **state)
+{
+    (void)state;
+    char memory[8];
+    struct acog_buffer buffer;
+    acog_buffer_init_over(&buffer, memory, sizeof(memory));
+    assert_int_equal(acog_buffer_append(&buffer, ACOG_VIEW("12345678")), ACOG_OK);
+    assert_int_equal(acog_buffer_append(&buffer, ACOG_VIEW("9")), ACOG_TOO_BIG);
+    assert_true(acog_view_equal(acog_buffer_view(&buffer), ACOG_VIEW("12345678")));
+    assert_ptr_equal(buffer.ptr, memory);
+    buffer.len = 0;
+    assert_int_equal(acog_buffer_append(&buffer, ACOG_VIEW("again")), ACOG_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +149,7 @@ int main(void)
         cmocka_unit_test(json_text_may_hold_a_nul),
         cmocka_unit_test(consuming_moves_the_rest_to_the_front),
         cmocka_unit_test(clearing_keeps_a_little_memory_and_gives_much_back),
+        cmocka_unit_test(over_memory_of_another_it_is_full_when_that_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
