@@ -1,9 +1,11 @@
 /* http.h - HTTP/1.1 as it is spoken on both sides: a strict reader in two roles, a writer, and the server.
  *
  * The reader is pure (bytes in, heads and body pieces out) and refuses what RFC 9112 lets a recipient refuse:
- * bare LF and CR, obs-fold, NUL and other control characters, a space before the colon, two or unequal lengths,
- * a length beside a transfer coding, any coding but a sole "chunked", chunk sizes with signs or prefixes, missing
- * or double Host. Nobody else in the project parses HTTP.
+ * bare LF and CR, obs-fold, NUL and other control characters, a space before the colon, two lengths (equal ones too),
+ * a length beside a transfer coding, any coding but a sole "chunked", chunk sizes with signs, prefixes or spaces,
+ * missing or double Host, a Host that is no host, an absolute target that names another host than Host does (else it
+ * is made an origin target), "*" for anything but OPTIONS, CONNECT, and 101. Chunk extensions are checked and ignored,
+ * trailers too, both up to a cap. Nobody else in the project parses HTTP.
  */
 #ifndef ACOG_HTTP_H
 #define ACOG_HTTP_H
@@ -41,25 +43,26 @@ struct acog_http_head {
     struct acog_view target; /* requests: origin form ("/v1/messages?beta=true"), or "*" */
     unsigned status;         /* responses */
     int minor;               /* of HTTP/1.x: 0 or 1 */
-    struct acog_header_row fields[ACOG_HTTP_FIELDS_MAX]; /* names in lower case, values trimmed */
-    size_t field_count;
     enum acog_http_framing framing;
     uint64_t content_length; /* LENGTH */
     bool keep_alive;
     bool expect_continue; /* requests */
+    size_t field_count;
+    struct acog_header_row fields[ACOG_HTTP_FIELDS_MAX]; /* names in lower case, values trimmed */
 };
 
-/* What was wrong; `status` is for the client (400, 413, 417, 431, 501, 505). */
+/* What was wrong; `status` is for the client (400, 408, 413, 417, 431, 501, 503, 505), and 502 for every response. */
 struct acog_http_problem {
     unsigned status;
     const char *what; /* constant text for a human */
 };
 
 struct acog_http_reader_limits {
-    size_t head_bytes_max;
-    size_t fields_max;
-    uint64_t
-        body_bytes_max; /* requests: over it is 413 at the head when it has a length, else when it is reached */
+    size_t head_bytes_max; /* over it is 431 */
+    size_t fields_max;     /* over it is 431; at most ACOG_HTTP_FIELDS_MAX */
+    /* Requests: over it is 413, at the head when it has a length, else with the chunk that would pass it. Not used for
+     * responses: who takes their bodies counts. */
+    uint64_t body_bytes_max;
 };
 
 enum acog_http_step {
@@ -71,20 +74,26 @@ enum acog_http_step {
     ACOG_HTTP_STEP_BROKEN,   /* reader->problem says why; the connection must be closed */
 };
 
+/* About 8 KB, most of it rows that a message does not touch: they stand last. */
 struct acog_http_reader {
-    enum acog_http_role role;
-    struct acog_http_reader_limits limits;
-    bool head_request; /* responses: the request was HEAD, so there is no body */
-    int state;         /* private, and all below but head and problem */
-    struct acog_buffer
-        head_bytes; /* the views of `head` point here; valid until the next message begins */
-    size_t scanned;
-    uint64_t body_left;
-    uint64_t body_taken;
-    size_t trailer_bytes;
-    unsigned interim_count;
-    struct acog_http_head head;
+    bool
+        head_request; /* responses: set before the first byte when the request was HEAD: then there is no body */
     struct acog_http_problem problem;
+    /* From here to `head`: private. */
+    enum acog_http_role role;
+    int state;       /* enum acog_reader_state */
+    int chunk_state; /* enum acog_chunk_state */
+    struct acog_http_reader_limits limits;
+    struct acog_buffer head_bytes; /* the views of `head` point into it */
+    size_t line_bytes;             /* of the unfinished line of the head */
+    uint64_t body_left;            /* of the body, or of the chunk */
+    uint64_t body_taken;
+    size_t chunk_digits;
+    size_t extension_bytes; /* of the chunk's line */
+    size_t trailer_bytes;
+    unsigned empty_lines;
+    unsigned interim_count;
+    struct acog_http_head head; /* its views are valid until the next message begins */
 };
 
 void acog_http_reader_init(struct acog_http_reader *reader, enum acog_http_role role,
@@ -94,16 +103,19 @@ void acog_http_reader_fini(struct acog_http_reader *reader);
 /* For the next message on the same connection. */
 void acog_http_reader_reset(struct acog_http_reader *reader);
 
-/* Takes *used of `bytes` and says what came of it; call again with the rest until MORE (or END: then reset). */
+/* Takes *used of `bytes` and says what came of it; call again with the rest, even when it is empty, until MORE (or END:
+ * then reset). The steps do not depend on how the bytes were cut, but for where a body is cut into pieces. */
 enum acog_http_step acog_http_reader_feed(struct acog_http_reader *reader, struct acog_view bytes,
                                           size_t *used, struct acog_view *body) ACOG_MUST_CHECK;
 
-/* The peer closed. END when the message ends by that (UNTIL_CLOSE), MORE when nothing had begun, else BROKEN. */
+/* The peer closed. END when the message ends by that (UNTIL_CLOSE) or had ended, MORE when nothing had begun, else
+ * BROKEN. */
 enum acog_http_step acog_http_reader_close(struct acog_http_reader *reader) ACOG_MUST_CHECK;
 
 /* -- writer ---------------------------------------------------------------------------------------- */
 
-/* Each refuses (ACOG_INVALID, nothing appended) a name that is no token and a value with CR, LF or NUL. */
+/* Each refuses (ACOG_INVALID, nothing appended) a name that is no token, a value with a control character other than
+ * tab, a method or target that the reader would refuse. ACOG_TOO_BIG and ACOG_NO_MEMORY append nothing either. */
 enum acog_code
 acog_http_write_request(struct acog_buffer *out, struct acog_view method, struct acog_view target,
                         const struct acog_header_row *rows,
@@ -111,6 +123,9 @@ acog_http_write_request(struct acog_buffer *out, struct acog_view method, struct
 enum acog_code acog_http_write_status(struct acog_buffer *out, unsigned status) ACOG_MUST_CHECK;
 enum acog_code acog_http_write_header(struct acog_buffer *out, struct acog_view name,
                                       struct acog_view value) ACOG_MUST_CHECK;
+
+/* The reason phrase of a status; empty when it has none. */
+struct acog_view acog_http_reason(unsigned status);
 
 /* -- server ---------------------------------------------------------------------------------------- */
 
