@@ -4,34 +4,13 @@
     run.py ACOG BUILD_FOLDER python|node
 """
 import os
-import re
 import shutil
-import signal
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-class Running:
-    """An acog that serves until the block ends; its exit code must then be 0."""
-
-    def __init__(self, acog, configuration, environment):
-        self.process = subprocess.Popen([acog, "serve", configuration], stdout=subprocess.PIPE, text=True,
-                                        env={**os.environ, **environment})
-        ready = self.process.stdout.readline()
-        found = re.match(r"READY listen=(\S+) admin=(\S+)", ready)
-        if not found:
-            raise SystemExit(f"{configuration}: no READY line but {ready!r}")
-        self.listen, self.admin = found.groups()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.send_signal(signal.SIGTERM)
-        if self.process.wait(60) != 0:
-            raise SystemExit(f"acog ended with {self.process.returncode}")
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+from running import Running  # noqa: E402
 
 
 def fill(template, folder, **values):
@@ -69,7 +48,7 @@ def main():
     os.makedirs(folder, exist_ok=True)
     command, where = python_tests(folder) if language == "python" else node_tests(folder)
     key = {"ACOG_TEST_KEY": "sk-upstream-secret-0123456789"}
-    with Running(acog, fill("provider.lua.in", folder), {}) as provider:
+    with Running(acog, fill("provider.lua.in", folder)) as provider:
         configuration = fill("gateway.lua.in", folder, PROVIDER=provider.listen)
         with Running(acog, configuration, key) as gateway:
             environment = {**os.environ, "ACOG_URL": f"http://{gateway.listen}",
