@@ -23,7 +23,7 @@
 /* A place in the client's body that the same-dialect writer may have to change. Empty raw: absent. */
 struct acog_request_spans {
     struct acog_view model;          /* the JSON string, quotes included */
-    struct acog_view stream_options; /* the object, chat only */
+    struct acog_view stream_options; /* the object, or null as written */
     struct acog_view include_usage;  /* its value inside stream_options */
     struct acog_view pin; /* the member `"name": value` with the comma that belongs to it (S3.14) */
     struct acog_view object; /* the whole body's object, from { to } */
@@ -56,9 +56,11 @@ enum acog_code acog_dialect_read_request(enum acog_surface surface, struct acog_
                                          struct acog_request_problem *problem) ACOG_MUST_CHECK;
 
 /* The values at a body path such as "provider.only" (a string or a list of strings), for a pin. Returns how many
- * (at most `max`); `span` is the top-level member to strip. */
-size_t acog_dialect_read_pin(struct acog_view body, struct acog_view path, struct acog_arena *arena,
-                             struct acog_view *values, size_t max, struct acog_view *span);
+ * (at most `max`); `span` is the top-level member to strip, with the comma that belongs to it (empty: no such
+ * member). `object` is spans.object of a request that was read. */
+size_t acog_dialect_read_pin(struct acog_view object, struct acog_view path,
+                             struct acog_arena *arena, struct acog_view *values, size_t max,
+                             struct acog_view *span);
 
 /* -- streams --------------------------------------------------------------------------------------- */
 
