@@ -1,0 +1,201 @@
+/* client.c - a client's request into facts: what the rules may read of it, and where its body can be changed. */
+#include "acog/random.h"
+#include "state.h"
+
+#include <string.h>
+
+#define REQUEST_ID_MAX  ((size_t)128)
+#define MADE_ID_LETTERS 24 /* five bits each */
+
+/* -- the request's id ------------------------------------------------------------------------------ */
+
+bool acog_exchange_sane_token(struct acog_view text, size_t bytes_max)
+{
+    if (text.len == 0 || text.len > bytes_max) {
+        return false;
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        bool sane = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                    c == '.' || c == '_' || c == '-';
+        if (!sane) {
+            return false;
+        }
+    }
+    return true;
+}
+
+struct acog_view acog_exchange_request_id(struct acog_exchange *exchange)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
+    struct acog_view given = acog_header_find(exchange->start.headers, exchange->start.header_count,
+                                              ACOG_VIEW("x-request-id"));
+    if (acog_exchange_sane_token(given, REQUEST_ID_MAX)) {
+        return given;
+    }
+    char *made = exchange->made_id;
+    memcpy(made, "req_", 4);
+    uint64_t bits = 0;
+    for (size_t i = 0; i < MADE_ID_LETTERS; i++) {
+        if (i % 12 == 0) {
+            bits = acog_random_next(&exchange->random);
+        }
+        made[4 + i] = letters[bits & 31U];
+        bits >>= 5U;
+    }
+    return (struct acog_view){.ptr = made, .len = 4 + MADE_ID_LETTERS};
+}
+
+/* -- facts ----------------------------------------------------------------------------------------- */
+
+/* Only what the configuration lists may be seen by a policy's function. */
+static bool read_allowed_headers(struct acog_exchange *exchange)
+{
+    const struct acog_snapshot *snapshot = exchange->snapshot;
+    struct acog_request_facts *facts = &exchange->client.facts;
+    struct acog_header_row *rows = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < exchange->start.header_count && snapshot->client_header_count > 0; i++) {
+        const struct acog_header_row *row = &exchange->start.headers[i];
+        bool allowed = false;
+        for (size_t k = 0; k < snapshot->client_header_count && !allowed; k++) {
+            allowed = acog_view_equal(row->name, snapshot->client_headers[k]);
+        }
+        if (!allowed) {
+            continue;
+        }
+        if (rows == NULL) {
+            rows = acog_arena_take(&exchange->arena, exchange->start.header_count * sizeof(*rows));
+            if (rows == NULL) {
+                return false;
+            }
+        }
+        rows[count] = *row;
+        count++;
+    }
+    facts->headers = rows;
+    facts->header_count = count;
+    return true;
+}
+
+/* Each line of the pin's header is a pin, an empty one too: whoever pins by mistake is told so, not routed anywhere. */
+static void read_pins(struct acog_exchange *exchange)
+{
+    const struct acog_pin *pin = &exchange->snapshot->policy.pin;
+    struct acog_request_facts *facts = &exchange->client.facts;
+    if (pin->scope == ACOG_PIN_NONE) {
+        return;
+    }
+    for (size_t i = 0; i < exchange->start.header_count && pin->header.len > 0; i++) {
+        const struct acog_header_row *row = &exchange->start.headers[i];
+        if (facts->pin_count < ACOG_PINS_MAX && acog_view_equal(row->name, pin->header)) {
+            facts->pins[facts->pin_count] = acog_view_trim(row->value);
+            facts->pin_count++;
+        }
+    }
+    if (pin->body_path.len > 0) {
+        facts->pin_count +=
+            acog_dialect_read_pin(exchange->client.read.spans.object, pin->body_path,
+                                  &exchange->arena, facts->pins + facts->pin_count,
+                                  ACOG_PINS_MAX - facts->pin_count, &exchange->client.pin_span);
+    }
+}
+
+static bool opts_out(const struct acog_exchange *exchange)
+{
+    const struct acog_refusal *refusal = &exchange->snapshot->policy.refusal;
+    if (refusal->opt_out_header.len == 0) {
+        return false;
+    }
+    struct acog_view value = acog_header_find(exchange->start.headers, exchange->start.header_count,
+                                              refusal->opt_out_header);
+    return value.ptr != NULL &&
+           acog_view_equal_nocase(acog_view_trim(value), refusal->opt_out_value);
+}
+
+static bool streams(enum acog_surface surface)
+{
+    switch (surface) {
+    case ACOG_SURFACE_CHAT:
+    case ACOG_SURFACE_MESSAGES:
+    case ACOG_SURFACE_RESPONSES:
+        return true;
+    case ACOG_SURFACE_COUNT_TOKENS:
+    case ACOG_SURFACE_EMBEDDINGS:
+    case ACOG_SURFACE_COUNT:
+        break;
+    }
+    return false;
+}
+
+static void fill_facts(struct acog_exchange *exchange)
+{
+    struct acog_exchange_client *client = &exchange->client;
+    const struct acog_client_request *read = &client->read;
+    client->facts = (struct acog_request_facts){
+        .surface = client->surface,
+        .stream = read->stream && streams(client->surface),
+        .model = read->model,
+        .max_tokens = read->max_tokens,
+        .choices = read->choices,
+        .tools = read->tools,
+        .images = read->images,
+        .body_bytes = exchange->start.body.len,
+        .input_tokens_estimate = (int64_t)(exchange->start.body.len / 4),
+        .fallback_opt_out = opts_out(exchange),
+    };
+}
+
+/* -- all of it ------------------------------------------------------------------------------------- */
+
+bool acog_exchange_is_json(struct acog_view content_type)
+{
+    struct acog_view media =
+        acog_view_slice(content_type, 0, acog_view_find(content_type, ACOG_VIEW(";")));
+    media = acog_view_trim(media);
+    struct acog_view suffix = acog_view_slice(media, media.len < 5 ? 0 : media.len - 5, media.len);
+    return media.len == 0 || acog_view_equal_nocase(media, ACOG_VIEW("application/json")) ||
+           acog_view_equal_nocase(suffix, ACOG_VIEW("+json"));
+}
+
+static bool is_plain_json(const struct acog_exchange *exchange)
+{
+    const struct acog_header_row *headers = exchange->start.headers;
+    size_t count = exchange->start.header_count;
+    struct acog_view coding = acog_header_find(headers, count, ACOG_VIEW("content-encoding"));
+    return acog_exchange_is_json(acog_header_find(headers, count, ACOG_VIEW("content-type"))) &&
+           (coding.len == 0 || acog_view_equal_nocase(coding, ACOG_VIEW("identity")));
+}
+
+static bool refuse(struct acog_exchange_refusal *refusal, enum acog_condition condition,
+                   struct acog_view detail)
+{
+    *refusal = (struct acog_exchange_refusal){.condition = condition, .detail = detail};
+    return false;
+}
+
+bool acog_exchange_read_client(struct acog_exchange *exchange,
+                               struct acog_exchange_refusal *refusal)
+{
+    struct acog_exchange_client *client = &exchange->client;
+    if (!is_plain_json(exchange)) {
+        return refuse(refusal, ACOG_CONDITION_MEDIA_TYPE, (struct acog_view){0});
+    }
+    struct acog_request_problem problem = {{0}};
+    enum acog_code code = acog_dialect_read_request(client->surface, exchange->start.body,
+                                                    exchange->snapshot->limits.json_depth,
+                                                    &exchange->arena, &client->read, &problem);
+    if (code == ACOG_INVALID) {
+        return refuse(refusal, ACOG_CONDITION_INVALID_REQUEST,
+                      acog_arena_copy(&exchange->arena, acog_view_of(problem.text)));
+    }
+    if (code != ACOG_OK) {
+        return refuse(refusal, ACOG_CONDITION_OVERLOADED, (struct acog_view){0});
+    }
+    fill_facts(exchange);
+    read_pins(exchange);
+    if (!read_allowed_headers(exchange)) {
+        return refuse(refusal, ACOG_CONDITION_OVERLOADED, (struct acog_view){0});
+    }
+    return true;
+}

@@ -1,0 +1,238 @@
+/* events.c - an attempt's stream, event by event: the hot path.
+ *
+ * Each event is read by the dialect's tracker and then goes one of three ways: it is dropped (a usage chunk that the
+ * client did not ask for, data that is no JSON), it is held until the engine commits, or it is passed on. Events
+ * that lie side by side in the fed bytes are passed on as one piece of them.
+ *
+ * An event is told to the engine before it is held or passed on: the COMMIT that it leads to sends what was held
+ * before it, and then it goes itself. The engine hears of an event only when it is news: the first one, and the
+ * first of each kind of output.
+ */
+#include "acog/contract.h"
+#include "state.h"
+
+/* -- runs ------------------------------------------------------------------------------------------ */
+
+/* Bytes to pass on that lie side by side. */
+struct run {
+    struct acog_view bytes;
+};
+
+static void run_end(struct acog_exchange *exchange, struct run *run)
+{
+    acog_exchange_push_data(exchange, run->bytes);
+    run->bytes = (struct acog_view){0};
+}
+
+static void run_add(struct acog_exchange *exchange, struct run *run, struct acog_view raw)
+{
+    if (run->bytes.len > 0 && run->bytes.ptr + run->bytes.len == raw.ptr) {
+        run->bytes.len += raw.len;
+        return;
+    }
+    run_end(exchange, run);
+    run->bytes = raw;
+}
+
+/* -- telling --------------------------------------------------------------------------------------- */
+
+static void fail(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
+                 struct run *run, enum acog_cause cause)
+{
+    struct acog_failure failure = {
+        .cause = cause, .status = (uint16_t)attempt->status, .retry_after_ms = -1};
+    run_end(exchange, run);
+    acog_exchange_attempt_failed(exchange, attempt, &failure);
+}
+
+static void tell(struct acog_exchange *exchange, const struct acog_exchange_attempt *attempt,
+                 enum acog_event_type type, unsigned outputs)
+{
+    struct acog_event event = {
+        .type = type, .attempt = attempt->number, .now_ms = exchange->now_ms, .outputs = outputs};
+    acog_exchange_tell(exchange, &event);
+}
+
+/* What of an event is news. False when the attempt did not outlive it. */
+static bool tell_news(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
+                      struct run *run)
+{
+    if (!attempt->first_event_told) {
+        attempt->first_event_told = true;
+        run_end(exchange, run); /* whatever comes of it comes after it */
+        tell(exchange, attempt, ACOG_EVENT_FIRST_EVENT, 0);
+    }
+    unsigned news = attempt->tracker.outputs & ~attempt->outputs_told;
+    if (news != 0 && attempt->state == ACOG_ATTEMPT_STREAM &&
+        !acog_exchange_attempt_refuses(exchange, attempt)) {
+        attempt->outputs_told |= news;
+        run_end(exchange, run);
+        tell(exchange, attempt, ACOG_EVENT_OUTPUT, news);
+    }
+    return attempt->state == ACOG_ATTEMPT_STREAM;
+}
+
+/* -- one event ------------------------------------------------------------------------------------- */
+
+/* Holds the event back, or passes it on. */
+static void keep(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
+                 struct acog_view raw, struct run *run)
+{
+    if (!attempt->live) {
+        if (raw.len <= attempt->held.bytes_max - attempt->held.len) {
+            if (acog_buffer_append(&attempt->held, raw) != ACOG_OK) {
+                fail(exchange, attempt, run, ACOG_CAUSE_GATEWAY);
+            }
+            return;
+        }
+        tell(exchange, attempt, ACOG_EVENT_HELD_FULL, 0);
+    }
+    if (attempt->live) {
+        run_add(exchange, run, raw);
+    } else if (attempt->state == ACOG_ATTEMPT_STREAM) {
+        fail(exchange, attempt, run, ACOG_CAUSE_HELD_FULL);
+    }
+}
+
+static void take_error(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
+                       struct acog_view raw, struct acog_failure *failure, struct run *run)
+{
+    run_end(exchange, run);
+    failure->cause = ACOG_CAUSE_STREAM_ERROR;
+    failure->status = (uint16_t)attempt->status;
+    exchange->last_words.event = raw;
+    acog_exchange_attempt_failed(exchange, attempt, failure);
+}
+
+static void begin_tail(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt)
+{
+    if (attempt->state == ACOG_ATTEMPT_STREAM) {
+        attempt->state = ACOG_ATTEMPT_TAIL;
+        attempt->wait_until_ms = exchange->now_ms + ACOG_TAIL_WAIT_MS;
+    }
+}
+
+static void take_event(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
+                       const struct acog_sse_event *event, struct run *run)
+{
+    unsigned outputs = 0;
+    struct acog_failure failure = {.retry_after_ms = -1};
+    enum acog_stream_event kind = acog_stream_tracker_read(
+        &attempt->tracker, event->name, event->data, &exchange->scratch, &outputs, &failure);
+    switch (kind) {
+    case ACOG_STREAM_EVENT_COMMENT:
+    case ACOG_STREAM_EVENT_PING: /* no event that a clock would count (B73) */
+        keep(exchange, attempt, event->raw, run);
+        break;
+    case ACOG_STREAM_EVENT_OTHER:
+    case ACOG_STREAM_EVENT_OUTPUT:
+        if (tell_news(exchange, attempt, run)) {
+            keep(exchange, attempt, event->raw, run);
+        }
+        break;
+    case ACOG_STREAM_EVENT_USAGE_ONLY:
+        if (tell_news(exchange, attempt, run) && !attempt->hide_usage) {
+            keep(exchange, attempt, event->raw, run);
+        }
+        break;
+    case ACOG_STREAM_EVENT_DONE:
+        if (tell_news(exchange, attempt, run)) {
+            keep(exchange, attempt, event->raw, run);
+            begin_tail(exchange, attempt);
+        }
+        break;
+    case ACOG_STREAM_EVENT_BAD:
+        if (!exchange->snapshot->policy.bad_event_drops) {
+            fail(exchange, attempt, run, ACOG_CAUSE_BAD_ANSWER);
+        }
+        break;
+    case ACOG_STREAM_EVENT_ERROR:
+        take_error(exchange, attempt, event->raw, &failure, run);
+        break;
+    }
+}
+
+/* -- the stream ------------------------------------------------------------------------------------ */
+
+/* Reads on until there is something to send, or nothing more to read. An event that was gathered goes out alone: its
+ * bytes live only until the next look. */
+static void read_run(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt)
+{
+    struct run run = {{0}};
+    bool sent_alone = false;
+    while (attempt->state == ACOG_ATTEMPT_STREAM && exchange->command_count == 0 && !sent_alone) {
+        struct acog_sse_event event;
+        size_t used = 0;
+        struct acog_view bytes = exchange->input.bytes;
+        enum acog_code code = acog_sse_next(&attempt->sse, bytes, &used, &event);
+        exchange->input.bytes = acog_view_slice(bytes, used, bytes.len);
+        if (code == ACOG_OK) {
+            take_event(exchange, attempt, &event, &run);
+            sent_alone = event.gathered && run.bytes.len > 0;
+            continue;
+        }
+        exchange->input.attempt = NULL;
+        if (code != ACOG_AGAIN) {
+            fail(exchange, attempt, &run,
+                 code == ACOG_TOO_BIG ? ACOG_CAUSE_BAD_ANSWER : ACOG_CAUSE_GATEWAY);
+        }
+        break;
+    }
+    run_end(exchange, &run);
+}
+
+void acog_exchange_read_events(struct acog_exchange *exchange)
+{
+    while (exchange->input.attempt != NULL && exchange->command_count == 0) {
+        struct acog_exchange_attempt *attempt = exchange->input.attempt;
+        if (attempt->state != ACOG_ATTEMPT_STREAM) {
+            exchange->input.attempt = NULL; /* what follows its end is not looked at */
+            break;
+        }
+        read_run(exchange, attempt);
+    }
+}
+
+/* An event that nothing ended is passed on only when the answer is complete with it: else it may be cut itself, and
+ * what the client gets is the complete events and one that tells the error. */
+static void take_last_event(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
+                            struct run *run)
+{
+    struct acog_sse_event event;
+    if (acog_sse_end(&attempt->sse, &event) != ACOG_OK) {
+        return;
+    }
+    struct acog_stream_tracker before = attempt->tracker;
+    unsigned outputs = 0;
+    struct acog_failure failure = {.retry_after_ms = -1};
+    enum acog_stream_event kind = acog_stream_tracker_read(
+        &attempt->tracker, event.name, event.data, &exchange->scratch, &outputs, &failure);
+    if (kind == ACOG_STREAM_EVENT_ERROR) {
+        take_error(exchange, attempt, event.raw, &failure, run);
+    } else if (kind == ACOG_STREAM_EVENT_BAD || !acog_stream_tracker_complete(&attempt->tracker)) {
+        attempt->tracker = before;
+    } else if (tell_news(exchange, attempt, run) &&
+               !(kind == ACOG_STREAM_EVENT_USAGE_ONLY && attempt->hide_usage)) {
+        keep(exchange, attempt, event.raw, run);
+    }
+}
+
+void acog_exchange_read_events_end(struct acog_exchange *exchange,
+                                   struct acog_exchange_attempt *attempt,
+                                   const struct acog_failure *failure)
+{
+    struct run run = {{0}};
+    take_last_event(exchange, attempt, &run);
+    run_end(exchange, &run);
+    if (attempt->state != ACOG_ATTEMPT_STREAM) {
+        return;
+    }
+    if (acog_stream_tracker_complete(&attempt->tracker)) {
+        acog_exchange_attempt_complete(exchange, attempt);
+    } else if (failure != NULL) {
+        acog_exchange_attempt_failed(exchange, attempt, failure);
+    } else {
+        fail(exchange, attempt, &run,
+             attempt->first_event_told ? ACOG_CAUSE_CUT : ACOG_CAUSE_BAD_ANSWER);
+    }
+}

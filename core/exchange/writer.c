@@ -1,0 +1,317 @@
+/* writer.c - an attempt's request, made from the client's original: its bytes in pieces, with what must change spliced
+ * between them; and the headers that may go up.
+ *
+ * Changed are: `model` (the id that is sent), `stream_options.include_usage` (chat streams: the gateway always asks,
+ * B51) and a pin that the policy strips. Headers and query go up by allow-list (B101, B102): what is not named
+ * here stays here.
+ */
+#include "acog/contract.h"
+#include "state.h"
+
+#include <string.h>
+
+#define EDITS_MAX         3
+#define BETAS_MAX         64             /* values of anthropic-beta that are looked at */
+#define BETA_BYTES_MAX    ((size_t)2048) /* of them, sent */
+#define DROPPED_BYTES_MAX ((size_t)256)  /* of their names, when they are not */
+
+/* -- the body -------------------------------------------------------------------------------------- */
+
+/* `place` of the client's body (maybe of no length) becomes `text`. */
+struct edit {
+    struct acog_view place;
+    struct acog_view text;
+};
+
+struct edits {
+    struct edit list[EDITS_MAX]; /* in the order of the body */
+    size_t count;
+};
+
+static void add_edit(struct edits *edits, struct acog_view place, struct acog_view text)
+{
+    ACOG_ASSERT(edits->count < EDITS_MAX);
+    size_t at = edits->count;
+    while (at > 0 && edits->list[at - 1].place.ptr > place.ptr) {
+        edits->list[at] = edits->list[at - 1];
+        at--;
+    }
+    edits->list[at] = (struct edit){.place = place, .text = text};
+    edits->count++;
+}
+
+static enum acog_code edit_model(struct acog_exchange *exchange,
+                                 const struct acog_exchange_attempt *attempt, struct edits *edits)
+{
+    const struct acog_client_request *read = &exchange->client.read;
+    if (acog_view_equal(read->model, attempt->model)) {
+        return ACOG_OK;
+    }
+    /* An escaped byte takes at most six. */
+    size_t room = attempt->model.len * 6 + 2;
+    char *memory = acog_arena_take(&exchange->arena, room);
+    if (memory == NULL) {
+        return ACOG_NO_MEMORY;
+    }
+    struct acog_buffer quoted;
+    acog_buffer_init_over(&quoted, memory, room);
+    enum acog_code code = acog_buffer_append(&quoted, ACOG_VIEW("\""));
+    if (code == ACOG_OK) {
+        code = acog_buffer_append_json(&quoted, attempt->model);
+    }
+    if (code == ACOG_OK) {
+        code = acog_buffer_append(&quoted, ACOG_VIEW("\""));
+    }
+    add_edit(edits, read->spans.model, acog_buffer_view(&quoted));
+    return code;
+}
+
+static bool is_empty_object(struct acog_view object)
+{
+    for (size_t i = 1; i + 1 < object.len; i++) {
+        if (strchr(" \t\r\n", object.ptr[i]) == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Asks for the usage chunk; other options of the client's stay as they are. */
+static void edit_usage(const struct acog_exchange *exchange, struct edits *edits)
+{
+    const struct acog_request_spans *spans = &exchange->client.read.spans;
+    struct acog_view options = spans->stream_options;
+    if (options.len == 0) {
+        add_edit(edits, acog_view_slice(spans->object, 1, 1),
+                 ACOG_VIEW("\"stream_options\":{\"include_usage\":true},"));
+    } else if (options.ptr[0] != '{') { /* null */
+        add_edit(edits, options, ACOG_VIEW("{\"include_usage\":true}"));
+    } else if (spans->include_usage.len > 0) {
+        add_edit(edits, spans->include_usage, ACOG_VIEW("true"));
+    } else {
+        add_edit(edits, acog_view_slice(options, 1, 1),
+                 is_empty_object(options) ? ACOG_VIEW("\"include_usage\":true")
+                                          : ACOG_VIEW("\"include_usage\":true,"));
+    }
+}
+
+static void add_piece(struct acog_upstream_order *order, struct acog_view piece)
+{
+    if (piece.len > 0) {
+        ACOG_ASSERT(order->piece_count < ACOG_BODY_PIECES_MAX);
+        order->pieces[order->piece_count] = piece;
+        order->piece_count++;
+        order->body_bytes += piece.len;
+    }
+}
+
+static void splice(struct acog_view body, const struct edits *edits,
+                   struct acog_upstream_order *order)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < edits->count; i++) {
+        const struct edit *edit = &edits->list[i];
+        size_t from = (size_t)(edit->place.ptr - body.ptr);
+        add_piece(order, acog_view_slice(body, done, from));
+        add_piece(order, edit->text);
+        done = from + edit->place.len;
+    }
+    add_piece(order, acog_view_slice(body, done, body.len));
+}
+
+static enum acog_code write_body(struct acog_exchange *exchange,
+                                 struct acog_exchange_attempt *attempt)
+{
+    struct acog_exchange_client *client = &exchange->client;
+    struct edits edits = {.count = 0};
+    enum acog_code code = edit_model(exchange, attempt, &edits);
+    if (code != ACOG_OK) {
+        return code;
+    }
+    attempt->hide_usage =
+        client->surface == ACOG_SURFACE_CHAT && client->facts.stream && !client->read.usage_asked;
+    if (attempt->hide_usage) {
+        edit_usage(exchange, &edits);
+    }
+    if (client->pin_span.len > 0 && exchange->snapshot->policy.pin.strip) {
+        add_edit(&edits, client->pin_span, (struct acog_view){0});
+    }
+    splice(exchange->start.body, &edits, &attempt->order);
+    return ACOG_OK;
+}
+
+/* -- headers --------------------------------------------------------------------------------------- */
+
+/* What may stand in a header line: visible ASCII and spaces. */
+static bool is_sane_value(struct acog_view value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        if (value.ptr[i] < 0x20 || value.ptr[i] > 0x7e) {
+            return false;
+        }
+    }
+    return value.len > 0;
+}
+
+static void add_header(struct acog_exchange_attempt *attempt, struct acog_view name,
+                       struct acog_view value)
+{
+    struct acog_upstream_order *order = &attempt->order;
+    ACOG_ASSERT(order->header_count < ACOG_EXCHANGE_UPWARD_MAX);
+    if (is_sane_value(value)) {
+        attempt->upward[order->header_count] =
+            (struct acog_header_row){.name = name, .value = value};
+        order->headers = attempt->upward;
+        order->header_count++;
+    }
+}
+
+static struct acog_view client_header(const struct acog_exchange *exchange, struct acog_view name)
+{
+    return acog_view_trim(
+        acog_header_find(exchange->start.headers, exchange->start.header_count, name));
+}
+
+static bool lets_through(const struct acog_connection *connection, struct acog_view beta)
+{
+    for (size_t i = 0; i < connection->beta_count; i++) {
+        if (acog_view_equal(connection->betas[i], beta)) {
+            return true;
+        }
+    }
+    return connection->betas == NULL;
+}
+
+/* `list` has the item, between commas. */
+static bool lists(struct acog_view list, struct acog_view item)
+{
+    while (list.len > 0) {
+        size_t comma = acog_view_find(list, ACOG_VIEW(","));
+        if (acog_view_equal(acog_view_slice(list, 0, comma), item)) {
+            return true;
+        }
+        list = acog_view_slice(list, comma + 1, list.len);
+    }
+    return false;
+}
+
+/* An item that finds no room is left out. */
+static void add_item(struct acog_buffer *list, struct acog_view prefix, struct acog_view item)
+{
+    size_t before = list->len;
+    enum acog_code code = before == 0 ? ACOG_OK : acog_buffer_append(list, ACOG_VIEW(","));
+    if (code == ACOG_OK) {
+        code = acog_buffer_append(list, prefix);
+    }
+    if (code == ACOG_OK) {
+        code = acog_buffer_append(list, item);
+    }
+    if (code != ACOG_OK) {
+        list->len = before;
+    }
+}
+
+struct betas {
+    const struct acog_connection *connection;
+    struct acog_buffer kept;
+    struct acog_buffer dropped;
+    size_t seen;
+};
+
+static void add_beta_line(struct betas *betas, struct acog_view line)
+{
+    while (line.len > 0 && betas->seen < BETAS_MAX) {
+        size_t comma = acog_view_find(line, ACOG_VIEW(","));
+        struct acog_view beta = acog_view_trim(acog_view_slice(line, 0, comma));
+        line = acog_view_slice(line, comma + 1, line.len);
+        betas->seen++;
+        if (beta.len == 0 || lists(acog_buffer_view(&betas->kept), beta)) {
+            continue;
+        }
+        if (lets_through(betas->connection, beta)) {
+            add_item(&betas->kept, ACOG_VIEW(""), beta);
+        } else {
+            add_item(&betas->dropped, ACOG_VIEW("anthropic-beta="), beta);
+        }
+    }
+}
+
+/* All anthropic-beta lines become one; what the connection does not take is dropped and named (B103). */
+static enum acog_code add_betas(struct acog_exchange *exchange,
+                                struct acog_exchange_attempt *attempt)
+{
+    static const struct acog_view name = {.ptr = "anthropic-beta", .len = 14};
+    if (client_header(exchange, name).len == 0) {
+        return ACOG_OK;
+    }
+    char *memory = acog_arena_take(&exchange->arena, BETA_BYTES_MAX + DROPPED_BYTES_MAX);
+    if (memory == NULL) {
+        return ACOG_NO_MEMORY;
+    }
+    struct betas betas = {.connection = acog_exchange_connection(exchange, attempt->candidate)};
+    acog_buffer_init_over(&betas.kept, memory, BETA_BYTES_MAX);
+    acog_buffer_init_over(&betas.dropped, memory + BETA_BYTES_MAX, DROPPED_BYTES_MAX);
+    for (size_t i = 0; i < exchange->start.header_count; i++) {
+        const struct acog_header_row *row = &exchange->start.headers[i];
+        if (acog_view_equal(row->name, name)) {
+            add_beta_line(&betas, row->value);
+        }
+    }
+    add_header(attempt, name, acog_buffer_view(&betas.kept));
+    attempt->dropped = acog_buffer_view(&betas.dropped);
+    return ACOG_OK;
+}
+
+static enum acog_code write_headers(struct acog_exchange *exchange,
+                                    struct acog_exchange_attempt *attempt)
+{
+    add_header(attempt, ACOG_VIEW("content-type"), ACOG_VIEW("application/json"));
+    add_header(attempt, ACOG_VIEW("accept"),
+               attempt->order.stream ? ACOG_VIEW("text/event-stream, application/json")
+                                     : ACOG_VIEW("application/json"));
+    switch (exchange->client.dialect) {
+    case ACOG_DIALECT_MESSAGES:
+        add_header(attempt, ACOG_VIEW("anthropic-version"),
+                   client_header(exchange, ACOG_VIEW("anthropic-version")));
+        return add_betas(exchange, attempt);
+    case ACOG_DIALECT_CHAT:
+    case ACOG_DIALECT_RESPONSES:
+        add_header(attempt, ACOG_VIEW("openai-beta"),
+                   client_header(exchange, ACOG_VIEW("openai-beta")));
+        break;
+    case ACOG_DIALECT_GEMINI:
+    case ACOG_DIALECT_COUNT:
+        break;
+    }
+    return ACOG_OK;
+}
+
+/* -- all of it ------------------------------------------------------------------------------------- */
+
+static bool asks_beta(struct acog_view query)
+{
+    while (query.len > 0) {
+        size_t end = acog_view_find(query, ACOG_VIEW("&"));
+        if (acog_view_equal(acog_view_slice(query, 0, end), ACOG_VIEW("beta=true"))) {
+            return true;
+        }
+        query = acog_view_slice(query, end + 1, query.len);
+    }
+    return false;
+}
+
+enum acog_code acog_exchange_write_order(struct acog_exchange *exchange,
+                                         struct acog_exchange_attempt *attempt)
+{
+    const struct acog_exchange_client *client = &exchange->client;
+    bool beta = client->dialect == ACOG_DIALECT_MESSAGES && asks_beta(client->query);
+    attempt->order = (struct acog_upstream_order){
+        .connection = acog_exchange_connection(exchange, attempt->candidate),
+        .surface = client->surface,
+        .query = beta ? ACOG_VIEW("beta=true") : (struct acog_view){0},
+        .model = attempt->model,
+        .stream = client->facts.stream,
+    };
+    enum acog_code code = write_headers(exchange, attempt);
+    return code == ACOG_OK ? write_body(exchange, attempt) : code;
+}
