@@ -334,7 +334,7 @@ struct acog_request {
     bool has_failure;
     enum acog_failure_class last_class;
     struct acog_failure last_failure; /* its views point into `texts`, cut to fit */
-    char texts[512];
+    char texts[640];
     size_t texts_used;
     struct acog_view fallback_reason; /* why the last move happened (S1.22); empty: none */
     char fallback_reason_text[96];
