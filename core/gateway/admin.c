@@ -15,6 +15,7 @@
 #define CONNECTIONS_MAX  64
 #define HEAD_BYTES_MAX   ((size_t)16384)
 #define HEAD_FIELDS_MAX  64
+#define BODY_BYTES_MAX   4096 /* of a GET: read and thrown away */
 #define KEEP_ALIVE_MS    75000
 #define REQUEST_MS       10000
 #define WRITE_HIGH_BYTES ((size_t)1 << 20)
@@ -185,7 +186,9 @@ struct acog_admin *acog_admin_new(struct event_base *base, const struct acog_ser
         return NULL;
     }
     const struct acog_http_server_options options = {
-        .reader = {.head_bytes_max = HEAD_BYTES_MAX, .fields_max = HEAD_FIELDS_MAX},
+        .reader = {.head_bytes_max = HEAD_BYTES_MAX,
+                   .fields_max = HEAD_FIELDS_MAX,
+                   .body_bytes_max = BODY_BYTES_MAX},
         .connections_max = CONNECTIONS_MAX,
         .keep_alive_ms = KEEP_ALIVE_MS,
         .head_ms = REQUEST_MS,

@@ -42,6 +42,15 @@ static json_t *worker_status(const struct acog_worker_counts *counts, size_t num
     return object;
 }
 
+static uint64_t in_flight(const struct acog_metrics *metrics)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < metrics->worker_count; i++) {
+        sum += acog_count_get(&metrics->workers[i]->in_flight);
+    }
+    return sum;
+}
+
 static json_t *all_workers(const struct acog_metrics *metrics)
 {
     json_t *list = json_array();
@@ -75,11 +84,10 @@ static json_t *circuit_status(const struct acog_circuit_cell *cell,
     put(object, "state", json_string(state_name(view.state)));
     put_count(object, "failures", view.failures);
     put_count(object, "openings", atomic_load_explicit(&cell->openings, memory_order_relaxed));
-    if (view.state != ACOG_CIRCUIT_CLOSED) {
+    if (view.state !=
+        ACOG_CIRCUIT_CLOSED) { /* both from now: the clock behind them means nothing outside */
         put_count(object, "open_for_ms", (uint64_t)(now_ms - view.opened_at_ms));
-    }
-    if (view.state == ACOG_CIRCUIT_OPEN) {
-        put_count(object, "probe_in_ms",
+        put_count(object, "until_ms",
                   view.until_ms > now_ms ? (uint64_t)(view.until_ms - now_ms) : 0);
     }
     return object;
@@ -195,6 +203,7 @@ enum acog_code acog_status_render(const struct acog_service *service, int64_t no
     put(root, "configuration", configuration);
     put(root, "listen", json_string(service->listen_text));
     put_count(root, "uptime_ms", (uint64_t)(now_ms - service->started_ms));
+    put_count(root, "requests_in_flight", in_flight(service->metrics));
     put(root, "workers", all_workers(service->metrics));
     put(root, "connections", all_connections(service, now_ms));
     put(root, "circuits", all_circuits(service, now_ms));

@@ -99,7 +99,10 @@ static void it_tells_each_worker_by_itself(void **state)
     acog_count_add(&stage.service.metrics->workers[0]->requests, 3);
     acog_count_add(&stage.service.metrics->workers[1]->requests, 4);
     acog_count_add(&stage.service.metrics->workers[1]->charged_failures, 2);
+    acog_count_set(&stage.service.metrics->workers[0]->in_flight, 5);
+    acog_count_set(&stage.service.metrics->workers[1]->in_flight, 6);
     json_t *page = page_of(&stage, 4500);
+    assert_int_equal(number_in(page, "requests_in_flight"), 11);
     assert_int_equal(json_array_size(json_object_get(page, "workers")), 2);
     assert_int_equal(number_in(row(page, "workers", 0), "requests"), 3);
     assert_int_equal(number_in(row(page, "workers", 0), "charged_failures"), 0);
@@ -126,7 +129,7 @@ static void an_open_circuit_is_told_with_its_connection(void **state)
     assert_string_equal(text_in(circuit, "name"), "direct/anthropic");
     assert_string_equal(text_in(circuit, "state"), "open");
     assert_int_equal(number_in(circuit, "open_for_ms"), 4000);
-    assert_int_equal(number_in(circuit, "probe_in_ms"), 26000);
+    assert_int_equal(number_in(circuit, "until_ms"), 26000);
     assert_string_equal(text_in(row(page, "connections", 0), "state"), "circuit_open");
     assert_string_equal(text_in(row(page, "connections", 1), "state"), "serving");
     json_t *circuits = json_object_get(row(page, "connections", 0), "circuits");
@@ -145,7 +148,7 @@ static void a_closed_circuit_has_no_times(void **state)
     json_t *circuit = row(page, "circuits", 0);
     assert_string_equal(text_in(circuit, "state"), "closed");
     assert_null(json_object_get(circuit, "open_for_ms"));
-    assert_null(json_object_get(circuit, "probe_in_ms"));
+    assert_null(json_object_get(circuit, "until_ms"));
     json_decref(page);
     stage_fini(&stage);
 }
