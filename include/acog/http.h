@@ -130,25 +130,26 @@ struct acog_view acog_http_reason(unsigned status);
 /* -- server ---------------------------------------------------------------------------------------- */
 
 struct acog_http_server; /* one per worker */
-struct acog_http_stream; /* one request and its reply; dies with the reply's end or with `gone` */
+struct
+    acog_http_stream; /* one request and its reply; dies with the reply's end or abort, or with `gone` */
 
 struct acog_http_request {
     const struct acog_http_head *head;
-    struct acog_view body; /* whole; both are valid until the stream dies */
+    struct acog_view body; /* whole; all of it is valid until the stream dies */
     bool local;            /* came through a unix socket or from a loopback address */
 };
 
 struct acog_http_handler {
     void *user;
-    /* A whole request. The handler must end or abort the reply, at once or later. */
+    /* A whole request. The handler must end or abort the reply, at once or later, unless it is told `gone`. */
     void (*request)(void *user, struct acog_http_stream *stream,
                     const struct acog_http_request *request);
     /* The client is gone (reset, or closed its side: decision 17); the stream is dead when this returns. */
     void (*gone)(void *user, struct acog_http_stream *stream);
     /* What was queued for the client fell below the low mark again. */
     void (*drained)(void *user, struct acog_http_stream *stream);
-    /* Bytes were refused before there was a request: write a body for the answer. `target` is empty when unknown.
-     * Returns the status to send. */
+    /* Bytes were refused before there was a request: write a JSON body for the answer. `target` is empty when unknown.
+     * Returns the status to send (400 to 599). NULL: no body. The connection closes after it. */
     unsigned (*refuse)(void *user, const struct acog_http_problem *problem, struct acog_view target,
                        struct acog_buffer *body);
 };
@@ -159,20 +160,20 @@ struct acog_http_server_options {
     int64_t keep_alive_ms;
     int64_t
         head_ms; /* from the first byte of a head to its end, and from accept to the first byte */
-    int64_t body_ms;  /* between two reads of a body */
+    int64_t body_ms;  /* in which the next kilobyte of a body comes, or its rest */
     int64_t write_ms; /* a client that takes no byte for so long while some are queued is gone */
     size_t write_high_bytes; /* queued: acog_http_reply_full() says so */
     struct acog_http_handler handler;
 };
 
-/* `base` is lent. NULL with `error` filled in. */
+/* `base` is lent and must have edge-triggered events (epoll). NULL with `error` filled in. */
 struct acog_http_server *acog_http_server_new(struct event_base *base,
                                               const struct acog_http_server_options *options,
                                               struct acog_error *error);
-/* Closes everything at once. */
+/* Closes everything at once; a handler that has a stream is told `gone`. Not from inside a handler. */
 void acog_http_server_free(struct acog_http_server **server);
 
-/* Listens on a socket made by acog_http_listen(); takes it. */
+/* Listens on a socket made by acog_http_listen() or acog_http_listen_unix(); takes it, also when it fails. */
 enum acog_code acog_http_server_add(struct acog_http_server *server, int socket,
                                     struct acog_error *error) ACOG_MUST_CHECK;
 
@@ -188,13 +189,17 @@ int acog_http_listen_unix(struct acog_view path, struct acog_error *error);
 /* The port a socket listens on. */
 uint16_t acog_http_listen_port(int socket);
 
-/* The reply. content_length -1: chunked for HTTP/1.1, until close for HTTP/1.0. The server adds Date, Connection,
- * Content-Length or Transfer-Encoding. Errors of the connection come as `gone`, later; never from inside a call. */
+/* The reply: a head, data, an end. content_length -1: chunked for HTTP/1.1, until close for HTTP/1.0. The server adds
+ * Date, Connection, Content-Length or Transfer-Encoding; rows of these names are left out, and so are rows that are no
+ * legal header. Data for HEAD, 204 and 304 is dropped; data beyond content_length is cut, and a reply that ends short of
+ * it is aborted. `data` is lent for the call. What is said in one turn of the event loop leaves together at its end.
+ * Errors of the connection come as `gone`, later; never from inside a call. */
 void acog_http_reply_head(struct acog_http_stream *stream, unsigned status,
                           const struct acog_header_row *rows, size_t count, int64_t content_length);
 void acog_http_reply_data(struct acog_http_stream *stream, struct acog_view data);
-void acog_http_reply_end(struct acog_http_stream **stream);   /* the stream is the server's again */
-void acog_http_reply_abort(struct acog_http_stream **stream); /* closes without a legal end */
+void acog_http_reply_end(struct acog_http_stream **stream); /* the stream is the server's again */
+void acog_http_reply_abort(
+    struct acog_http_stream **stream); /* sends what is queued, then closes without a legal end */
 
 /* More than write_high_bytes are queued: stop the source until `drained`. */
 bool acog_http_reply_full(const struct acog_http_stream *stream);
