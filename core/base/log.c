@@ -23,8 +23,8 @@
 #define LINE_BYTES_MAX    ((size_t)16384) /* of acog_log_write() */
 #define KEPT_BYTES        ((size_t)65536) /* of an emptied buffer */
 #define SECONDS_PER_DAY   86400
-#define NANOS_PER_MS      1000000
-#define MS_PER_SECOND     1000
+#define NANOS_PER_MS      INT64_C(1000000)
+#define MS_PER_SECOND     INT64_C(1000)
 #define NUMBER_DIGITS_MAX 24
 
 /* -- a line ------------------------------------------------------------------------------------------ */

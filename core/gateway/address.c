@@ -31,12 +31,8 @@ static bool read_port(struct acog_view text, uint16_t *port)
 /* Where the last colon is, or the length. */
 static size_t last_colon(struct acog_view text)
 {
-    for (size_t at = text.len; at > 0; at--) {
-        if (text.ptr[at - 1] == ':') {
-            return at - 1;
-        }
-    }
-    return text.len;
+    const char *colon = text.len == 0 ? NULL : memrchr(text.ptr, ':', text.len);
+    return colon == NULL ? text.len : (size_t)(colon - text.ptr);
 }
 
 static struct acog_view without_brackets(struct acog_view host)

@@ -415,8 +415,8 @@ static struct acog_drive *drive_new(struct acog_worker *worker)
     const struct acog_limits *limits = &worker->service->snapshot->limits;
     drive->worker = worker;
     drive->timer_at_ms = INT64_MAX;
-    acog_arena_init(&drive->copy,
-                    4 * limits->head_bytes + limits->body_bytes + ACOG_HTTP_FIELDS_MAX * 64);
+    acog_arena_init(&drive->copy, 4 * limits->head_bytes + limits->body_bytes +
+                                      (size_t)ACOG_HTTP_FIELDS_MAX * 64);
     drive->exchange = acog_exchange_new();
     if (drive->exchange == NULL ||
         event_assign(&drive->timer, worker->base, -1, 0, on_timer, drive) != 0) {

@@ -64,7 +64,7 @@ void acog_metrics_free(struct acog_metrics **metrics)
     if (*metrics == NULL) {
         return;
     }
-    for (size_t i = 0; i < (*metrics)->worker_count; i++) {
+    for (size_t i = 0; (*metrics)->workers != NULL && i < (*metrics)->worker_count; i++) {
         worker_free((*metrics)->workers[i]);
     }
     acog_free((void *)(*metrics)->workers);

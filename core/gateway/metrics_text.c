@@ -161,29 +161,32 @@ static struct acog_view surface_name(size_t surface)
                                         : ACOG_VIEW("other");
 }
 
-static void requests(struct page *page)
+static void requests_of(struct page *page, size_t connection, size_t surface)
 {
     static const char *const groups[ACOG_STATUS_GROUP_COUNT] = {"none", "1xx", "2xx",
                                                                 "3xx",  "4xx", "5xx"};
-    const struct acog_metrics *metrics = page->service->metrics;
+    for (size_t group = 0; group < ACOG_STATUS_GROUP_COUNT; group++) {
+        size_t offset = offsetof(struct acog_connection_counts, requests) +
+                        (surface * ACOG_STATUS_GROUP_COUNT + group) * sizeof(acog_count);
+        uint64_t sum = sum_of_connection(page->service->metrics, connection, offset);
+        if (sum > 0) {
+            label(page, "acog_requests_total{", "surface", surface_name(surface));
+            label(page, ",", "status", acog_view_of(groups[group]));
+            label(page, ",", "connection", connection_name(page->service, connection));
+            add_text(page, "}");
+            value_u64(page, sum);
+        }
+    }
+}
+
+static void requests(struct page *page)
+{
     family(page, "acog_requests_total", "counter",
            "Requests by surface, status told to the client (none: it left before) and the "
            "connection that answered or failed last.");
-    for (size_t i = 0; i <= metrics->connection_count; i++) {
+    for (size_t i = 0; i <= page->service->metrics->connection_count; i++) {
         for (size_t surface = 0; surface <= ACOG_SURFACE_COUNT; surface++) {
-            for (size_t group = 0; group < ACOG_STATUS_GROUP_COUNT; group++) {
-                uint64_t sum = sum_of_connection(metrics, i,
-                                                 offsetof(struct acog_connection_counts, requests) +
-                                                     (surface * ACOG_STATUS_GROUP_COUNT + group) *
-                                                         sizeof(acog_count));
-                if (sum > 0) {
-                    label(page, "acog_requests_total{", "surface", surface_name(surface));
-                    label(page, ",", "status", acog_view_of(groups[group]));
-                    label(page, ",", "connection", connection_name(page->service, i));
-                    add_text(page, "}");
-                    value_u64(page, sum);
-                }
-            }
+            requests_of(page, i, surface);
         }
     }
 }

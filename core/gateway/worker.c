@@ -274,29 +274,29 @@ struct acog_worker *acog_worker_new(struct acog_service *service, unsigned numbe
     return worker;
 }
 
-void acog_worker_free(struct acog_worker **owner)
+void acog_worker_free(struct acog_worker **worker)
 {
-    struct acog_worker *worker = *owner;
-    acog_drive_end_all(worker);
-    hand_over(worker);
-    if (worker->server != NULL) {
-        acog_http_server_free(&worker->server);
+    struct acog_worker *gone = *worker;
+    acog_drive_end_all(gone);
+    hand_over(gone);
+    if (gone->server != NULL) {
+        acog_http_server_free(&gone->server);
     }
-    if (worker->upstream != NULL) {
-        acog_upstream_free(&worker->upstream);
+    if (gone->upstream != NULL) {
+        acog_upstream_free(&gone->upstream);
     }
-    if (worker->policy != NULL) {
-        acog_policy_state_free(&worker->policy);
+    if (gone->policy != NULL) {
+        acog_policy_state_free(&gone->policy);
     }
-    if (worker->wake_fd >= 0) {
-        (void)event_del(&worker->wake);
-        (void)close(worker->wake_fd);
+    if (gone->wake_fd >= 0) {
+        (void)event_del(&gone->wake);
+        (void)close(gone->wake_fd);
     }
-    if (worker->base != NULL) {
-        event_base_free(worker->base);
+    if (gone->base != NULL) {
+        event_base_free(gone->base);
     }
-    acog_buffer_fini(&worker->log_lines);
-    acog_buffer_fini(&worker->error_body);
-    acog_free(worker);
-    *owner = NULL;
+    acog_buffer_fini(&gone->log_lines);
+    acog_buffer_fini(&gone->error_body);
+    acog_free(gone);
+    *worker = NULL;
 }

@@ -181,10 +181,11 @@ static void the_page_sums_the_workers(void **state)
         "\nacog_uptime_seconds 2.500\n",
         "\nprocess_start_time_seconds 1700000000.500\n",
         "\nprocess_resident_memory_bytes ",
-        "acog_build_info{version=\"" ACOG_VERSION "\",configuration=\"0123456789abcdef\"} 1\n",
     };
+    static const char build[] = "acog_build_info{version=\"" ACOG_VERSION "\",";
     struct acog_buffer page;
     render(&page);
+    assert_non_null(strstr(page.ptr, build));
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         if (strstr(page.ptr, lines[i]) == NULL) {
             fail_msg("missing: %s", lines[i]);
