@@ -13,14 +13,14 @@ void acog_findings_print(const struct acog_report *report, FILE *out)
     }
 }
 
-enum acog_exit acog_check(const char *path)
+bool acog_check(const char *path)
 {
     struct acog_report report;
     struct acog_snapshot *snapshot = NULL;
     struct acog_shared *shared = acog_shared_new();
     if (shared == NULL) {
         (void)fprintf(stderr, "acog check: out of memory\n");
-        return ACOG_EXIT_FAILED;
+        return false;
     }
     const struct acog_policy_options options = {.path = path, .missing_env_is_warning = true};
     acog_report_init(&report);
@@ -34,5 +34,5 @@ enum acog_exit acog_check(const char *path)
     }
     acog_report_fini(&report);
     acog_shared_free(&shared);
-    return code == ACOG_OK ? ACOG_EXIT_OK : ACOG_EXIT_FAILED;
+    return code == ACOG_OK;
 }

@@ -392,13 +392,13 @@ static void prepare_process(void)
     (void)acog_process_raise_fds();
 }
 
-enum acog_exit acog_serve(const struct acog_serve_options *options)
+bool acog_serve(const struct acog_serve_options *options)
 {
     struct acog_error error = {.code = ACOG_OK};
     struct gateway *gateway = acog_new(sizeof(*gateway));
     if (gateway == NULL) {
         (void)fprintf(stderr, "acog serve: out of memory\n");
-        return ACOG_EXIT_FAILED;
+        return false;
     }
     prepare_process();
     gateway->log_fd = -1;
@@ -416,5 +416,5 @@ enum acog_exit acog_serve(const struct acog_serve_options *options)
     bool good = code == ACOG_OK && !gateway->hurried;
     unmake(gateway);
     acog_free(gateway);
-    return good ? ACOG_EXIT_OK : ACOG_EXIT_FAILED;
+    return good;
 }

@@ -26,12 +26,6 @@
 
 #define ACOG_WORKERS_MAX 256
 
-enum acog_exit {
-    ACOG_EXIT_OK = 0,
-    ACOG_EXIT_FAILED = 1,
-    ACOG_EXIT_USAGE = 2, /* the command was not understood */
-};
-
 /* Views and pointers are lent for as long as the gateway serves. */
 struct acog_serve_options {
     const char *path; /* of the configuration */
@@ -53,11 +47,12 @@ enum acog_code acog_serve_options_read(int count, char *const *words,
 enum acog_code acog_listener_read(struct acog_view text, struct acog_listener *listener,
                                   struct acog_error *error) ACOG_MUST_CHECK;
 
-/* Serves until a signal ends it; prints one READY line on standard output once every worker listens. Must be called
- * at most once at a time in a process: it sets signal handlers. */
-enum acog_exit acog_serve(const struct acog_serve_options *options);
+/* Serves until a signal ends it; prints one READY line on standard output once every worker listens. True when it
+ * drained; false when it could not start (standard error says why) or was hurried. Must be called at most once at a
+ * time in a process: it sets signal handlers. */
+bool acog_serve(const struct acog_serve_options *options) ACOG_MUST_CHECK;
 
-/* `acog check`: prints findings, one a line, on standard output. FAILED when one is an error. */
-enum acog_exit acog_check(const char *path);
+/* `acog check`: prints findings, one a line, on standard output. False when one is an error. */
+bool acog_check(const char *path) ACOG_MUST_CHECK;
 
 #endif
