@@ -140,7 +140,7 @@ static void remember(struct acog_exchange *exchange, struct acog_exchange_attemp
     struct acog_exchange_last_words *words = &exchange->last_words;
     words->attempt = attempt->number;
     words->candidate = attempt->candidate;
-    words->message = remembered(exchange, failure->message, ACOG_ERROR_MESSAGE_MAX);
+    words->message = remembered(exchange, failure->message, ACOG_EXCHANGE_MESSAGE_MAX);
     words->type = remembered(exchange, failure->type, ACOG_EXCHANGE_MODEL_MAX);
     words->code = remembered(exchange, failure->code, ACOG_EXCHANGE_MODEL_MAX);
     words->content_type = attempt->content_type;

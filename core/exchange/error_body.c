@@ -154,6 +154,15 @@ static struct acog_view channel_of(const struct acog_exchange *exchange, uint32_
                                                 : (struct acog_view){0};
 }
 
+/* Whose failure an answer tells; 0: it is the gateway's own. */
+static uint32_t failed_attempt(const struct acog_exchange *exchange,
+                               const struct acog_error_answer *answer)
+{
+    bool failed = answer->by_class || answer->condition == ACOG_CONDITION_EXHAUSTED ||
+                  answer->condition == ACOG_CONDITION_EXHAUSTED_BY_TIME;
+    return failed ? (uint32_t)exchange->request.attempt_count : 0;
+}
+
 void acog_exchange_error_of_answer(const struct acog_exchange *exchange,
                                    const struct acog_error_answer *answer,
                                    struct acog_exchange_error *error)
@@ -164,10 +173,10 @@ void acog_exchange_error_of_answer(const struct acog_exchange *exchange,
         acog_exchange_error_of_condition(exchange->snapshot, answer->condition, error);
     }
     error->retry_after_ms = answer->retry_after_ms;
-    error->attempt = answer->attempt;
+    error->attempt = failed_attempt(exchange, answer);
     error->upstream_status = answer->upstream_status;
     error->words = (struct acog_exchange_words){.model = exchange->client.read.model,
-                                                .channel = channel_of(exchange, answer->attempt),
+                                                .channel = channel_of(exchange, error->attempt),
                                                 .detail = answer->detail};
     relay(exchange, answer, error);
 }

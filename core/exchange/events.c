@@ -78,6 +78,9 @@ static bool tell_news(struct acog_exchange *exchange, struct acog_exchange_attem
 static void keep(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
                  struct acog_view raw, struct run *run)
 {
+    if (exchange->reply == ACOG_REPLY_NO_CLIENT) {
+        return; /* it is only read on for what it tells (S2.45) */
+    }
     if (!attempt->live) {
         if (raw.len <= attempt->held.bytes_max - attempt->held.len) {
             if (acog_buffer_append(&attempt->held, raw) != ACOG_OK) {
@@ -104,11 +107,21 @@ static void take_error(struct acog_exchange *exchange, struct acog_exchange_atte
     acog_exchange_attempt_failed(exchange, attempt, failure);
 }
 
-static void begin_tail(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt)
+/* A marker of the end is believed only when the answer can be complete (B59, decision 15). */
+static void take_done(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
+                      struct acog_view raw, struct run *run)
 {
+    if (!acog_stream_tracker_complete(&attempt->tracker)) {
+        fail(exchange, attempt, run, ACOG_CAUSE_CUT);
+        return;
+    }
+    if (!tell_news(exchange, attempt, run)) {
+        return;
+    }
+    keep(exchange, attempt, raw, run);
     if (attempt->state == ACOG_ATTEMPT_STREAM) {
         attempt->state = ACOG_ATTEMPT_TAIL;
-        attempt->wait_until_ms = exchange->now_ms + ACOG_TAIL_WAIT_MS;
+        attempt->wait_until_ms = exchange->now_ms + ACOG_EXCHANGE_TAIL_WAIT_MS;
     }
 }
 
@@ -136,10 +149,7 @@ static void take_event(struct acog_exchange *exchange, struct acog_exchange_atte
         }
         break;
     case ACOG_STREAM_EVENT_DONE:
-        if (tell_news(exchange, attempt, run)) {
-            keep(exchange, attempt, event->raw, run);
-            begin_tail(exchange, attempt);
-        }
+        take_done(exchange, attempt, event->raw, run);
         break;
     case ACOG_STREAM_EVENT_BAD:
         if (!exchange->snapshot->policy.bad_event_drops) {

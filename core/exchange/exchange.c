@@ -21,7 +21,7 @@ struct acog_exchange *acog_exchange_new(void)
         acog_arena_init(&exchange->arena, ACOG_EXCHANGE_ARENA_MAX);
         acog_arena_init(&exchange->scratch, ACOG_EXCHANGE_ARENA_MAX);
         acog_buffer_init(&exchange->text, ACOG_EXCHANGE_TEXT_MAX);
-        acog_buffer_init(&exchange->last_words.body, ACOG_ERROR_BODY_MAX);
+        acog_buffer_init(&exchange->last_words.body, ACOG_EXCHANGE_FAULT_MAX);
     }
     return exchange;
 }

@@ -32,7 +32,7 @@ static void begin_fault(struct acog_exchange *exchange, struct acog_exchange_att
                         struct acog_view content_type)
 {
     attempt->state = ACOG_ATTEMPT_FAULT;
-    attempt->wait_until_ms = exchange->now_ms + ACOG_ERROR_BODY_WAIT_MS;
+    attempt->wait_until_ms = exchange->now_ms + ACOG_EXCHANGE_FAULT_WAIT_MS;
     if (content_type.len > 0 && content_type.len <= CONTENT_TYPE_MAX) {
         attempt->content_type = acog_arena_copy(&exchange->arena, content_type);
     }
@@ -122,8 +122,9 @@ void acog_exchange_read_fault(struct acog_exchange *exchange, struct acog_exchan
 static void gather_fault(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
                          struct acog_view bytes)
 {
-    attempt->held.bytes_max = ACOG_ERROR_BODY_MAX;
-    struct acog_view fitting = acog_view_slice(bytes, 0, ACOG_ERROR_BODY_MAX - attempt->held.len);
+    attempt->held.bytes_max = ACOG_EXCHANGE_FAULT_MAX;
+    struct acog_view fitting =
+        acog_view_slice(bytes, 0, ACOG_EXCHANGE_FAULT_MAX - attempt->held.len);
     attempt->fault_cut =
         fitting.len < bytes.len || acog_buffer_append(&attempt->held, fitting) != ACOG_OK;
     if (attempt->fault_cut) {

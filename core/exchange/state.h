@@ -28,10 +28,12 @@
 #define ACOG_EXCHANGE_COMMANDS_MAX 40
 #define ACOG_EXCHANGE_HEADERS_MAX  48
 #define ACOG_EXCHANGE_UPWARD_MAX   8 /* headers sent upstream, the channel's not counted */
-#define ACOG_ERROR_BODY_MAX        ((size_t)64 * 1024) /* read of a provider's error; the rest is left */
-#define ACOG_ERROR_MESSAGE_MAX     ((size_t)4 * 1024) /* of it, relayed */
-#define ACOG_ERROR_BODY_WAIT_MS    5000 /* for an error's body to end; then its status alone counts */
-#define ACOG_TAIL_WAIT_MS          200                 /* see ACOG_ATTEMPT_TAIL */
+#define ACOG_EXCHANGE_FAULT_MAX \
+    ((size_t)64 * 1024) /* read of a provider's error; the rest is left */
+#define ACOG_EXCHANGE_MESSAGE_MAX ((size_t)4 * 1024) /* of it, relayed */
+#define ACOG_EXCHANGE_FAULT_WAIT_MS \
+    5000 /* for an error's body to end; then its status alone counts */
+#define ACOG_EXCHANGE_TAIL_WAIT_MS 200                 /* see ACOG_ATTEMPT_TAIL */
 #define ACOG_EXCHANGE_MODEL_MAX    ((size_t)256)       /* of a model's name in texts and headers */
 #define ACOG_EXCHANGE_KEPT_BYTES   ((size_t)16 * 1024) /* of a buffer, from one request to the next */
 
@@ -47,7 +49,7 @@ enum acog_exchange_attempt_state {
     ACOG_ATTEMPT_STREAM,
     /* The legal last event was read and passed on. The engine is told DONE with the upstream's end, which most often
      * lies in the same packet: so the connection can be used again. An upstream that does not end is waited for
-     * ACOG_TAIL_WAIT_MS; whatever it says is thrown away (B59). A client that leaves meanwhile has its answer. */
+     * ACOG_EXCHANGE_TAIL_WAIT_MS; whatever it says is thrown away (B59). A client that leaves meanwhile has its answer. */
     ACOG_ATTEMPT_TAIL,
     ACOG_ATTEMPT_WHOLE,    /* being gathered in `held` */
     ACOG_ATTEMPT_ANSWERED, /* `held` is the whole answer, read and understood */
@@ -67,7 +69,7 @@ struct acog_exchange_attempt {
     unsigned status;        /* of the head; 0: none */
     bool hide_usage;        /* the client did not ask for the usage chunk (B51) */
     bool first_event_told;
-    bool fault_cut; /* FAULT: more than ACOG_ERROR_BODY_MAX came */
+    bool fault_cut; /* FAULT: more than ACOG_EXCHANGE_FAULT_MAX came */
     unsigned outputs_told;
     int64_t wait_until_ms; /* TAIL, FAULT */
     int64_t retry_after_ms;
