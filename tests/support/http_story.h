@@ -28,8 +28,10 @@ struct http_story {
     bool in_body;
     bool over; /* no more bytes are taken */
     bool broken;
-    size_t taken;      /* bytes */
+    size_t taken; /* bytes */
+    size_t body_bytes;
     unsigned messages; /* how many came to their end */
+    unsigned interims; /* 1xx */
 };
 
 static inline void http_story_say(struct http_story *story, struct acog_view text)
@@ -113,6 +115,7 @@ static inline void http_story_feed(struct http_story *story, struct acog_http_re
         case ACOG_HTTP_STEP_INTERIM:
             ACOG_ASSERT(acog_buffer_format(&story->text, "interim %u\n", reader->head.status) ==
                         ACOG_OK);
+            story->interims++;
             break;
         case ACOG_HTTP_STEP_BODY:
             ACOG_ASSERT(body.len > 0);
@@ -120,6 +123,7 @@ static inline void http_story_feed(struct http_story *story, struct acog_http_re
                 http_story_say(story, ACOG_VIEW("body \""));
             }
             story->in_body = true;
+            story->body_bytes += body.len;
             http_story_say(story, body);
             break;
         case ACOG_HTTP_STEP_END:
