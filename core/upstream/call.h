@@ -76,7 +76,6 @@ struct acog_upstream_call {
     struct acog_simulation *simulation; /* or NULL */
     struct acog_buffer head;            /* of the request */
     size_t sent;                        /* of head and pieces together */
-    struct acog_http_reader reader;
     uint64_t body_taken; /* bytes of the answer's body as they came */
     struct acog_inflate *inflate;
     struct acog_buffer rest;
@@ -85,6 +84,7 @@ struct acog_upstream_call {
     TAILQ_ENTRY(acog_upstream_call) in_all;
     TAILQ_ENTRY(acog_upstream_call) in_news; /* unless ACOG_NEWS_NONE */
     char why[ACOG_WHY_BYTES_MAX];
+    struct acog_http_reader reader; /* the last: most of it stays untouched */
 };
 
 TAILQ_HEAD(acog_call_list, acog_upstream_call);

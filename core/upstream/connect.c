@@ -3,10 +3,11 @@
  * Each multi handle (a shard) has at most 64 transfers: libcurl looks for the connection of each curl_easy_send() and
  * curl_easy_recv() by walking through all of its multi handle.
  *
- * Traps of libcurl 7.88, each tried:
- * - Happy eyeballs closes a failed attempt's socket without telling (no CURL_POLL_REMOVE) and opens the next one, which
- *   gets the same number: the kernel has dropped it from the poll set, libevent does not know. So the sockets are made
- *   by open_socket(), which adds the event of a number again that was in use.
+ * Traps of libcurl 7.88 (each read in its source):
+ * - Happy eyeballs closes the socket of a failed address without CURL_POLL_REMOVE. When the next address fails at once, the
+ *   socket after it can have the number of the first one: libcurl sees no change and tells nothing, while the kernel has
+ *   dropped the number from the poll set. So open_socket() makes the sockets, and adds the event of a number again that
+ *   is still being watched.
  * - A lookup cannot be stopped, and removing its handle waits for it in the loop, unless CURLOPT_QUICK_EXIT is set.
  * - Each new connection looks once a second at the others of its multi handle and closes those that are old (118 s) or
  *   readable, unless a transfer is attached: the first send or receive attaches, and CURLOPT_MAXAGE_CONN is out of reach.
@@ -33,25 +34,29 @@
 #define KEEPALIVE_IDLE_S  60L
 #define KEEPALIVE_EACH_S  30L
 #define CURL_BUFFER_BYTES 1024L /* the least; libcurl transfers nothing here */
+#define WATCHES_MAX       8     /* two addresses at a time and a resolver's pipe are three */
 
 struct acog_shard {
     uint32_t tag;
     struct acog_upstream *upstream;
     CURLM *multi;
     size_t handles;
-    bool dead; /* a callback had no memory, and libcurl fails all of its transfers from then on */
+    bool dead; /* watch_socket() refused, and libcurl fails all new transfers from then on */
     struct event timer;
     SLIST_ENTRY(acog_shard) next;
 };
 
 /* One of the sockets of a connection in the making. */
-struct acog_watch {
+struct watch {
     uint32_t tag;
-    int socket;
+    int socket; /* -1: free */
     struct acog_shard *shard;
-    struct acog_link *link;
     struct event event;
-    SLIST_ENTRY(acog_watch) next;
+};
+
+/* What a link needs only until it stands. All of it is taken at once, so nothing can be short of memory later. */
+struct acog_making {
+    struct watch watches[WATCHES_MAX];
 };
 
 void acog_connector_init(struct acog_connector *connector)
@@ -104,9 +109,9 @@ static void collect(struct acog_shard *shard)
 
 static void on_socket(evutil_socket_t socket, short what, void *user)
 {
-    struct acog_watch *watch = user;
+    struct watch *watch = user;
     ACOG_ASSERT(watch->tag == WATCH_TAG);
-    struct acog_shard *shard = watch->shard; /* the watch may be gone after the next call */
+    struct acog_shard *shard = watch->shard; /* the watch may be free after the next call */
     int flags = ((what & EV_READ) != 0 ? CURL_CSELECT_IN : 0) |
                 ((what & EV_WRITE) != 0 ? CURL_CSELECT_OUT : 0);
     int running = 0;
@@ -137,41 +142,46 @@ static int set_timer(CURLM *multi, long wait_ms, void *user)
     return event_add(&shard->timer, &wait);
 }
 
-static void watch_free(struct acog_watch *watch)
-{
-    (void)event_del(&watch->event);
-    SLIST_REMOVE(&watch->link->watches, watch, acog_watch, next);
-    watch->tag = 0;
-    acog_free(watch);
-}
-
-static struct acog_watch *watch_new(struct acog_shard *shard, CURL *easy, int socket)
+static struct watch *take_watch(struct acog_shard *shard, CURL *easy, int socket)
 {
     char *private = NULL;
     (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &private);
-    struct acog_watch *watch = acog_new(sizeof(*watch));
-    if (watch != NULL) {
-        *watch = (struct acog_watch){
-            .tag = WATCH_TAG, .socket = socket, .shard = shard, .link = (void *)private};
-        SLIST_INSERT_HEAD(&watch->link->watches, watch, next);
-        (void)curl_multi_assign(shard->multi, socket, watch);
+    struct acog_link *link = (void *)private;
+    if (link->making == NULL) {
+        return NULL;
     }
-    return watch;
+    for (size_t i = 0; i < WATCHES_MAX; i++) {
+        struct watch *watch = &link->making->watches[i];
+        if (watch->socket < 0) {
+            *watch = (struct watch){.tag = WATCH_TAG, .socket = socket, .shard = shard};
+            (void)curl_multi_assign(shard->multi, socket, watch);
+            return watch;
+        }
+    }
+    return NULL;
+}
+
+static void drop_watch(struct watch *watch)
+{
+    ACOG_ASSERT(watch->tag == WATCH_TAG);
+    (void)event_del(&watch->event);
+    watch->socket = -1;
+    watch->tag = 0;
 }
 
 static int watch_socket(CURL *easy, curl_socket_t socket, int what, void *user, void *socket_user)
 {
     struct acog_shard *shard = user;
-    struct acog_watch *watch = socket_user;
+    struct watch *watch = socket_user;
     ACOG_ASSERT(shard->tag == SHARD_TAG);
     if (what == CURL_POLL_REMOVE) {
         if (watch != NULL) {
-            watch_free(watch);
+            drop_watch(watch);
         }
         return 0;
     }
     if (watch == NULL) {
-        watch = watch_new(shard, easy, socket);
+        watch = take_watch(shard, easy, socket);
         if (watch == NULL) {
             shard->dead = true;
             return -1;
@@ -192,9 +202,8 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_s
     struct acog_link *link = user;
     (void)purpose;
     int opened = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    struct acog_watch *watch = NULL;
-    SLIST_FOREACH(watch, &link->watches, next)
-    {
+    for (size_t i = 0; opened >= 0 && i < WATCHES_MAX; i++) {
+        struct watch *watch = &link->making->watches[i];
         if (watch->socket == opened) {
             (void)event_del(&watch->event);
             (void)event_add(&watch->event, NULL);
@@ -375,18 +384,35 @@ static CURLcode set_options(struct acog_link *link, const struct acog_endpoint *
 
 /* -- links ----------------------------------------------------------------------------------------- */
 
+static struct acog_making *making_new(void)
+{
+    struct acog_making *making = acog_new(sizeof(*making));
+    for (size_t i = 0; making != NULL && i < WATCHES_MAX; i++) {
+        making->watches[i].socket = -1;
+    }
+    return making;
+}
+
+static void making_free(struct acog_making **making)
+{
+    for (size_t i = 0; *making != NULL && i < WATCHES_MAX; i++) {
+        ACOG_ASSERT((*making)->watches[i].socket < 0); /* each was told CURL_POLL_REMOVE */
+    }
+    acog_free(*making);
+    *making = NULL;
+}
+
 enum acog_code acog_connector_begin(struct acog_link *link, const struct acog_endpoint *endpoint,
                                     struct acog_error *error)
 {
     ACOG_ASSERT(link->easy == NULL);
     struct acog_shard *shard = shard_with_room(link->upstream);
+    CURLcode code = CURLE_OUT_OF_MEMORY;
+    link->making = making_new();
     link->easy = curl_easy_init();
-    if (shard == NULL || link->easy == NULL) {
-        curl_easy_cleanup(link->easy);
-        link->easy = NULL;
-        return acog_error_set(error, ACOG_NO_MEMORY, "no memory for a connection");
+    if (shard != NULL && link->making != NULL && link->easy != NULL) {
+        code = set_options(link, endpoint);
     }
-    CURLcode code = set_options(link, endpoint);
     if (code == CURLE_OK && curl_multi_add_handle(shard->multi, link->easy) == CURLM_OK) {
         link->shard = shard;
         shard->handles++;
@@ -394,30 +420,28 @@ enum acog_code acog_connector_begin(struct acog_link *link, const struct acog_en
         event_active(&shard->timer, EV_TIMEOUT, 0);
         return ACOG_OK;
     }
-    curl_easy_cleanup(link->easy);
-    link->easy = NULL;
+    acog_connector_release(link);
     return acog_error_set(error, code == CURLE_OUT_OF_MEMORY ? ACOG_NO_MEMORY : ACOG_INVALID,
                           "the connection cannot be set up: %s", curl_easy_strerror(code));
 }
 
-int acog_connector_socket(const struct acog_link *link)
+int acog_connector_take(struct acog_link *link)
 {
     curl_socket_t socket = CURL_SOCKET_BAD;
     (void)curl_easy_getinfo(link->easy, CURLINFO_ACTIVESOCKET, &socket);
+    making_free(&link->making);
     return socket;
 }
 
 void acog_connector_release(struct acog_link *link)
 {
-    if (link->easy == NULL) {
-        return;
+    if (link->shard != NULL) {
+        CURLMcode removed = curl_multi_remove_handle(link->shard->multi, link->easy);
+        ACOG_ASSERT(removed == CURLM_OK); /* never from inside one of libcurl's functions */
+        link->shard->handles--;
+        link->shard = NULL;
     }
-    struct acog_shard *shard = link->shard;
-    CURLMcode removed = curl_multi_remove_handle(shard->multi, link->easy);
-    ACOG_ASSERT(removed == CURLM_OK); /* never from inside one of libcurl's functions */
-    shard->handles--;
     curl_easy_cleanup(link->easy);
     link->easy = NULL;
-    link->shard = NULL;
-    ACOG_ASSERT(SLIST_EMPTY(&link->watches)); /* each was told CURL_POLL_REMOVE */
+    making_free(&link->making);
 }

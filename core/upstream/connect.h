@@ -23,8 +23,8 @@ void acog_connector_fini(struct acog_connector *connector);
 enum acog_code acog_connector_begin(struct acog_link *link, const struct acog_endpoint *endpoint,
                                     struct acog_error *error) ACOG_MUST_CHECK;
 
-/* The socket of a link that stands; libcurl's. */
-int acog_connector_socket(const struct acog_link *link);
+/* The link stands: its socket, still libcurl's, whose events are the caller's from now on. */
+int acog_connector_take(struct acog_link *link);
 
 /* Takes the link away from libcurl, which closes its connection. A link that libcurl does not have is left alone. */
 void acog_connector_release(struct acog_link *link);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <event2/event.h>
+#include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 
 #define LINK_TAG 0x4c494e4bU
@@ -103,7 +104,6 @@ struct acog_link *acog_link_connect(struct acog_upstream *upstream,
     link->call = call;
     link->tls = goes_through_tls(endpoint);
     link->socket = -1;
-    SLIST_INIT(&link->watches);
     if (!acog_pool_join(&upstream->pool, link, endpoint->pool_key)) {
         (void)acog_error_set(error, ACOG_NO_MEMORY, "no memory for a connection");
         acog_link_close(&link);
@@ -123,7 +123,7 @@ struct acog_link *acog_link_connect(struct acog_upstream *upstream,
 /* Takes the socket over from libcurl. A plain one gets a number of its own, so that libcurl can close and forget. */
 static bool adopt(struct acog_link *link)
 {
-    int socket = acog_connector_socket(link);
+    int socket = acog_connector_take(link);
     if (!link->tls) {
         socket = fcntl(socket, F_DUPFD_CLOEXEC, 0);
         if (socket < 0) {
@@ -259,6 +259,21 @@ static enum acog_link_io receive_plain(struct acog_link *link, char *bytes, size
     return ACOG_IO_BROKEN;
 }
 
+/* An end of bytes is only the peer's will when TLS says so; else anyone on the way can cut an answer short (RFC 9112
+ * 9.8). libcurl tells both alike. */
+static enum acog_link_io end_of_tls(struct acog_link *link)
+{
+    struct curl_tlssessioninfo *session = NULL;
+    (void)curl_easy_getinfo(link->easy, CURLINFO_TLS_SSL_PTR, &session);
+    if (session != NULL && session->internals != NULL &&
+        (SSL_get_shutdown(session->internals) & SSL_RECEIVED_SHUTDOWN) != 0) {
+        return ACOG_IO_CLOSED;
+    }
+    static const char why[] = "the connection was closed without a close_notify of TLS";
+    memcpy(link->why, why, sizeof(why));
+    return ACOG_IO_BROKEN;
+}
+
 static enum acog_link_io receive_tls(struct acog_link *link, char *bytes, size_t room, size_t *got)
 {
     enum acog_link_io io = ACOG_IO_MOVED;
@@ -266,7 +281,7 @@ static enum acog_link_io receive_tls(struct acog_link *link, char *bytes, size_t
         size_t moved = 0;
         CURLcode code = curl_easy_recv(link->easy, bytes + *got, room - *got, &moved);
         if (code == CURLE_OK) {
-            io = moved > 0 ? ACOG_IO_MOVED : ACOG_IO_CLOSED;
+            io = moved > 0 ? ACOG_IO_MOVED : end_of_tls(link);
         } else {
             io = code == CURLE_AGAIN ? ACOG_IO_AGAIN : ACOG_IO_BROKEN;
         }

@@ -28,7 +28,7 @@ struct acog_upstream;
 struct acog_upstream_call;
 struct acog_shard;
 struct acog_pool_group;
-struct acog_watch;
+struct acog_making;
 
 enum acog_link_state {
     ACOG_LINK_CONNECTING = 0, /* for `call` */
@@ -48,13 +48,13 @@ struct acog_link {
     enum acog_link_state state;
     struct acog_upstream *upstream;
     struct acog_pool_group *group;
-    struct acog_upstream_call *call;  /* CONNECTING, BUSY */
-    bool tls;                         /* to the endpoint or to a proxy: bytes go through libcurl */
-    CURL *easy;                       /* CONNECTING; later only with `tls` */
-    struct acog_shard *shard;         /* where `easy` is */
-    SLIST_HEAD(, acog_watch) watches; /* CONNECTING: libcurl's sockets */
-    X509_STORE *store;                /* CONNECTING: whom to believe */
-    int socket;                       /* from BUSY on; owned unless `tls` */
+    struct acog_upstream_call *call; /* CONNECTING, BUSY */
+    bool tls;                        /* to the endpoint or to a proxy: bytes go through libcurl */
+    CURL *easy;                      /* CONNECTING; later only with `tls` */
+    struct acog_shard *shard;        /* where `easy` is */
+    struct acog_making *making;      /* CONNECTING: connect.c's */
+    X509_STORE *store;               /* CONNECTING: whom to believe */
+    int socket;                      /* from BUSY on; owned unless `tls` */
     struct event readable;
     struct event writable;
     TAILQ_ENTRY(acog_link) in_group; /* IDLE: newest first */
