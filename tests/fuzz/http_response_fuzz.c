@@ -1,0 +1,21 @@
+/* http_response_fuzz.c - any bytes as responses: the reader says the same however they are cut, and never reads beyond them.
+ *
+ * Every fourth input answers a HEAD; each ends with the peer's close.
+ */
+#include "tests/support/http_story.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct http_story how = {
+        .role = ACOG_HTTP_RESPONSE,
+        .limits = {.head_bytes_max = 512, .fields_max = 8, .body_bytes_max = 256},
+        .close = true,
+        .head_request = size > 0 && data[size - 1] % 4 == 0};
+    struct acog_view bytes = {.ptr = (const char *)data, .len = size};
+    unsigned seed = size > 1 ? (unsigned)data[size - 1] + 1U : 1U;
+    ACOG_ASSERT(http_story_same_when_cut(&how, bytes, 1, 0));
+    ACOG_ASSERT(http_story_same_when_cut(&how, bytes, 0, seed));
+    return 0;
+}
