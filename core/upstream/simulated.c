@@ -154,11 +154,11 @@ static void on_timer(evutil_socket_t socket, short what, void *user)
     struct acog_upstream_call *call = simulation->call;
     int64_t passed = acog_clock_now_ms() - simulation->sent_ms;
     while (!simulation->over && simulation->step.at_ms <= passed) {
-        struct acog_provider_step step = simulation->step;
-        simulation->over = !acog_provider_next(simulation->play, &simulation->step);
-        if (!tell(simulation, &step)) {
+        if (!tell(simulation, &simulation->step)) {
             return;
         }
+        /* Not before: what a step points to is lent until the next one. */
+        simulation->over = !acog_provider_next(simulation->play, &simulation->step);
         if (call->paused) {
             return;
         }
@@ -222,15 +222,15 @@ struct acog_simulation *acog_simulation_new(struct acog_upstream_call *call)
     return simulation;
 }
 
-void acog_simulation_free(struct acog_simulation **freed)
+void acog_simulation_free(struct acog_simulation **simulation)
 {
-    struct acog_simulation *simulation = *freed;
-    *freed = NULL;
-    if (simulation != NULL) {
-        ACOG_ASSERT(simulation->tag == SIMULATION_TAG);
-        (void)event_del(&simulation->timer);
-        acog_arena_fini(&simulation->arena);
-        simulation->tag = 0;
-        acog_free(simulation);
+    struct acog_simulation *freed = *simulation;
+    *simulation = NULL;
+    if (freed != NULL) {
+        ACOG_ASSERT(freed->tag == SIMULATION_TAG);
+        (void)event_del(&freed->timer);
+        acog_arena_fini(&freed->arena);
+        freed->tag = 0;
+        acog_free(freed);
     }
 }
