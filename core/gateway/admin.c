@@ -78,7 +78,8 @@ enum page {
 static enum page find_page(struct acog_view target)
 {
     static const char *const paths[] = {"/metrics", "/status.json", "/healthz", "/readyz"};
-    struct acog_view path = acog_view_slice(target, 0, acog_view_find(target, ACOG_VIEW("?")));
+    const struct acog_view path = {.ptr = target.ptr,
+                                   .len = acog_view_find(target, ACOG_VIEW("?"))};
     for (int i = 0; i < ACOG_PAGE_UNKNOWN; i++) {
         if (acog_view_equal(path, acog_view_of(paths[i]))) {
             return (enum page)i;

@@ -116,7 +116,7 @@ static void bytes_that_are_no_request_are_refused_in_json(void **state)
     client_send(client,
                 "POST /v1/messages HTTP/1.1\r\nhost: test\r\ncontent-length: +3\r\n\r\nabc");
     assert_true(client_sees(&serving, client, &came, "}"));
-    assert_true(acog_view_starts(acog_buffer_view(&came), ACOG_VIEW("HTTP/1.1 400 ")));
+    assert_int_equal(acog_view_find(acog_buffer_view(&came), ACOG_VIEW("HTTP/1.1 400 ")), 0);
     assert_int_equal(acog_count_get(&serving.worker->counts->refused), 1);
     assert_int_equal(acog_count_get(&serving.worker->counts->requests), 0);
     assert_int_equal(close(client), 0);
@@ -138,7 +138,7 @@ static void connections_are_shared_out_among_the_workers(void **state)
     int second = client_open(&serving);
     client_send(second, "GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n");
     assert_true(client_sees(&serving, second, &came, "overloaded"));
-    assert_true(acog_view_starts(acog_buffer_view(&came), ACOG_VIEW("HTTP/1.1 503 ")));
+    assert_int_equal(acog_view_find(acog_buffer_view(&came), ACOG_VIEW("HTTP/1.1 503 ")), 0);
     assert_int_equal(close(second), 0);
     assert_int_equal(close(first), 0);
     acog_buffer_fini(&came);
