@@ -19,9 +19,9 @@
 #define RECEIVE_BYTES_MAX (512U << 10U) /* of a body, in one turn: others want theirs too */
 
 enum feed_result {
-    FEED_MORE = 0,
-    FEED_REQUEST,
-    FEED_REFUSED,
+    ACOG_FEED_MORE = 0,
+    ACOG_FEED_REQUEST,
+    ACOG_FEED_REFUSED,
 };
 
 static void on_readable(evutil_socket_t fd, short what, void *arg);
@@ -197,23 +197,23 @@ static enum feed_result feed(struct acog_http_connection *connection, struct aco
         *used += taken;
         switch (step) {
         case ACOG_HTTP_STEP_MORE:
-            return FEED_MORE;
+            return ACOG_FEED_MORE;
         case ACOG_HTTP_STEP_HEAD:
             if (!begin_body(connection, *used < bytes.len)) {
-                return FEED_REFUSED;
+                return ACOG_FEED_REFUSED;
             }
             break;
         case ACOG_HTTP_STEP_BODY:
             if (!keep_body(stream, piece)) {
                 (void)refuse_memory(connection);
-                return FEED_REFUSED;
+                return ACOG_FEED_REFUSED;
             }
             break;
         case ACOG_HTTP_STEP_END:
-            return FEED_REQUEST;
+            return ACOG_FEED_REQUEST;
         case ACOG_HTTP_STEP_BROKEN:
             refuse(connection, &stream->reader.problem);
-            return FEED_REFUSED;
+            return ACOG_FEED_REFUSED;
         case ACOG_HTTP_STEP_INTERIM:
             ACOG_UNREACHABLE("requests are never interim");
         }
@@ -309,7 +309,7 @@ static void receive_request(struct acog_http_connection *connection)
     note_progress(connection, received);
     struct acog_view bytes = {.ptr = place.ptr, .len = received};
     size_t used = 0;
-    if (feed(connection, bytes, &used) != FEED_REQUEST) {
+    if (feed(connection, bytes, &used) != ACOG_FEED_REQUEST) {
         return;
     }
     if (used < received && !keep_pending(connection, acog_view_slice(bytes, used, received))) {
@@ -424,7 +424,7 @@ static void go_on(struct acog_http_connection *connection)
         acog_connection_close(connection);
         return;
     }
-    if (result == FEED_REQUEST) {
+    if (result == ACOG_FEED_REQUEST) {
         dispatch(connection);
     }
 }

@@ -70,7 +70,7 @@ static bool queue_rest(struct acog_http_stream *stream, const struct acog_view *
     for (size_t i = 0; i < count; i++) {
         struct acog_view rest = acog_view_slice(pieces[i], sent, pieces[i].len);
         sent -= pieces[i].len - rest.len;
-        if (rest.len == 0) {
+        if (rest.ptr == NULL || rest.len == 0) {
             continue;
         }
         char *to = acog_output_reserve(stream, rest.len);

@@ -106,40 +106,51 @@ static bool begin(struct acog_http_reader *reader, char byte, size_t *used)
 }
 
 enum head_scan {
-    SCAN_MORE = 0,
-    SCAN_COMPLETE,
-    SCAN_BARE_LF,
+    ACOG_SCAN_MORE = 0,
+    ACOG_SCAN_COMPLETE,
+    ACOG_SCAN_BARE_LF,
 };
+
+/* The byte before `at`: in these bytes, or the last of those that came earlier. */
+static char byte_before(const struct acog_http_reader *reader, struct acog_view bytes, size_t at)
+{
+    if (at > 0) {
+        return bytes.ptr[at - 1];
+    }
+    const struct acog_buffer *head = &reader->head_bytes;
+    if (head->len > 0) {
+        return head->ptr[head->len - 1];
+    }
+    return '\0';
+}
 
 /* How many of `bytes` belong to the head, and whether it ends with them. */
 static enum head_scan scan_head(struct acog_http_reader *reader, struct acog_view bytes,
                                 size_t *taken)
 {
     size_t at = 0;
-    while (at < bytes.len) {
+    while (bytes.ptr != NULL && at < bytes.len) {
         const char *lf = memchr(bytes.ptr + at, '\n', bytes.len - at);
         if (lf == NULL) {
             reader->line_bytes += bytes.len - at;
             at = bytes.len;
             break;
         }
-        size_t next = (size_t)(lf - bytes.ptr) + 1;
-        reader->line_bytes += next - at;
-        at = next;
-        const struct acog_buffer *head = &reader->head_bytes;
-        char before = lf > bytes.ptr ? lf[-1] : (head->len > 0 ? head->ptr[head->len - 1] : '\0');
-        if (before != '\r') {
+        size_t end = (size_t)(lf - bytes.ptr);
+        reader->line_bytes += end + 1 - at;
+        at = end + 1;
+        if (byte_before(reader, bytes, end) != '\r') {
             *taken = at;
-            return SCAN_BARE_LF;
+            return ACOG_SCAN_BARE_LF;
         }
         if (reader->line_bytes == 2) {
             *taken = at;
-            return SCAN_COMPLETE;
+            return ACOG_SCAN_COMPLETE;
         }
         reader->line_bytes = 0;
     }
     *taken = at;
-    return SCAN_MORE;
+    return ACOG_SCAN_MORE;
 }
 
 /* The head is parsed: where do its body's bytes begin? */
@@ -188,17 +199,17 @@ static enum acog_http_step read_head(struct acog_http_reader *reader, struct aco
     struct acog_view seen = acog_view_slice(rest, 0, room);
     size_t taken = 0;
     enum head_scan found = scan_head(reader, seen, &taken);
-    if (found == SCAN_BARE_LF) {
+    if (found == ACOG_SCAN_BARE_LF) {
         return refuse(reader, 400, "a line ends with LF alone");
     }
-    if (found == SCAN_MORE && rest.len > seen.len) {
+    if (found == ACOG_SCAN_MORE && rest.len > seen.len) {
         return refuse(reader, 431, "the head is too large");
     }
     if (acog_buffer_append(&reader->head_bytes, acog_view_slice(seen, 0, taken)) != ACOG_OK) {
         return refuse(reader, 503, "out of memory");
     }
     *used += taken;
-    if (found == SCAN_MORE) {
+    if (found == ACOG_SCAN_MORE) {
         return ACOG_HTTP_STEP_MORE;
     }
     return acog_reader_parse_head(reader) ? begin_body(reader) : broken(reader);

@@ -195,8 +195,10 @@ static bool put_pieces(struct acog_http_stream *stream, const struct acog_view *
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        memcpy(to, pieces[i].ptr, pieces[i].len);
-        to += pieces[i].len;
+        if (pieces[i].ptr != NULL) {
+            memcpy(to, pieces[i].ptr, pieces[i].len);
+            to += pieces[i].len;
+        }
     }
     stream->out.len += bytes;
     return true;
@@ -232,6 +234,7 @@ void acog_http_reply_data(struct acog_http_stream *stream, struct acog_view data
     if (data.len == 0 || connection->state == ACOG_CONNECTION_LOST) {
         return;
     }
+    ACOG_ASSERT(data.ptr != NULL);
     if (!put_data(stream, data)) {
         lose(connection);
         return;

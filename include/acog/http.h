@@ -81,8 +81,8 @@ struct acog_http_reader {
     struct acog_http_problem problem;
     /* From here to `head`: private. */
     enum acog_http_role role;
-    int state;       /* enum acog_reader_state */
-    int chunk_state; /* enum acog_chunk_state */
+    unsigned state;       /* enum acog_reader_state */
+    unsigned chunk_state; /* enum acog_chunk_state */
     struct acog_http_reader_limits limits;
     struct acog_buffer head_bytes; /* the views of `head` point into it */
     size_t line_bytes;             /* of the unfinished line of the head */
