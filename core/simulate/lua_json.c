@@ -146,10 +146,26 @@ bool acog_lua_push_json(lua_State *L, struct acog_view text)
 /* NULL, with `error` filled in, for what JSON cannot say. */
 static json_t *read_value(lua_State *L, int index, int depth, struct acog_error *error);
 
+static lua_Unsigned count_keys(lua_State *L, int table)
+{
+    lua_Unsigned count = 0;
+    lua_pushnil(L);
+    while (lua_next(L, table) != 0) {
+        lua_pop(L, 1);
+        count++;
+    }
+    return count;
+}
+
 static json_t *read_array(lua_State *L, int table, int depth, struct acog_error *error)
 {
-    json_t *array = json_array();
     lua_Unsigned count = lua_rawlen(L, table);
+    if (count_keys(L, table) != count) {
+        acog_error_set(error, ACOG_INVALID,
+                       "a list has a hole, or keys that are no positions (t.null fills holes)");
+        return NULL;
+    }
+    json_t *array = json_array();
     for (lua_Unsigned i = 1; array != NULL && i <= count; i++) {
         lua_rawgeti(L, table, (lua_Integer)i);
         json_t *value = read_value(L, lua_gettop(L), depth + 1, error);

@@ -1,4 +1,4 @@
--- test_test.lua - the module acog.test itself: its checks, and what it shows of a simulated gateway.
+-- test_test.lua - the module acog.test: its checks, and what it shows of a simulated gateway.
 local acog = require "acog"
 local test = require "acog.test"
 
@@ -27,7 +27,7 @@ local function message(t, fields)
   return body
 end
 
--- -- checks -----------------------------------------------------------------------------------------
+-- -- checks -------------------------------------------------------------------------------------
 
 test("equal compares tables by their content", function(t)
   t.equal({ 1, { a = "x" } }, { 1, { a = "x" } })
@@ -80,7 +80,7 @@ test("a test needs a name and a function", function(t)
   t.error(function() test("x", 2) end, "expected a function, got a number")
 end)
 
--- -- requests and replies ---------------------------------------------------------------------------
+-- -- requests and replies -----------------------------------------------------------------------
 
 test("a reply shows status, header, body, text and who gave it", function(t)
   local gw = gateway(t, "chat", { "one" })
@@ -124,7 +124,9 @@ end)
 
 test("the events of a stream come with their times", function(t)
   local gw = gateway(t, "messages", { "one" })
-  gw.upstream["one"]:answers { text = "a b", delay_ms = 100, first_output_delay_ms = 1000, pace_ms = 10 }
+  gw.upstream["one"]:answers {
+    text = "a b", delay_ms = 100, first_output_delay_ms = 1000, pace_ms = 10,
+  }
   local reply = gw:post("/v1/messages", message(t, { stream = true }))
   t.equal(reply.text, "a b")
   t.equal(reply.events[1].name, "message_start")
@@ -200,7 +202,7 @@ test("a text is sent as it is", function(t)
   t.match(gw.upstream["one"].requests[1].text, '"\\u0068i"')
 end)
 
--- -- time -------------------------------------------------------------------------------------------
+-- -- time ---------------------------------------------------------------------------------------
 
 test("an hour of outage takes no time", function(t)
   local gw = gateway(t, "chat", { "one" })
@@ -270,7 +272,7 @@ test("the same file gives the same bytes", function(t)
   t.equal(run(), run())
 end)
 
--- -- wrong use --------------------------------------------------------------------------------------
+-- -- wrong use ----------------------------------------------------------------------------------
 
 test("a configuration that cannot be loaded raises all that is wrong with it", function(t)
   local raised = t.error(function()
