@@ -18,6 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define ACOG_ERROR_MESSAGE_MAX  ((size_t)2048)
+#define ACOG_RETRY_AFTER_MS_MAX (INT64_C(30) * 24 * 3600 * 1000)
+
 /* -- requests -------------------------------------------------------------------------------------- */
 
 /* A place in the client's body that the same-dialect writer may have to change. Empty raw: absent. */
@@ -77,8 +80,10 @@ enum acog_stream_event {
     ACOG_STREAM_EVENT_BAD, /* data that is no JSON */
 };
 
+/* As the provider reported: in chat and responses `input_tokens` holds the cached and the written ones, in messages
+ * they come on top of it. -1: not reported. */
 struct acog_usage {
-    int64_t input_tokens; /* -1: not reported, here and below */
+    int64_t input_tokens;
     int64_t cached_tokens;
     int64_t cache_write_tokens;
     int64_t output_tokens;
@@ -91,10 +96,12 @@ struct acog_stream_tracker {
     unsigned outputs; /* ACOG_BIT(acog_output): all seen so far */
     bool finish_seen; /* a finish or stop reason, or a terminal event */
     bool done_seen;   /* the legal last event */
-    bool
-        refused; /* stop_reason refusal, finish_reason content_filter, response incomplete by filter */
-    bool tool_open; /* tool arguments have begun and no finish reason has come */
+    bool refused;     /* a refusal is the reason of the end: stop_reason refusal, finish_reason
+                         content_filter, incomplete by content_filter; `outputs` says if it is empty */
+    bool tool_open;   /* tool arguments have begun and no finish reason has come */
     bool error_seen;
+    uint32_t choices_begun; /* chat: bit N for the choice of index N (31: and above) */
+    uint32_t choices_finished;
     int64_t sequence;        /* responses: the last sequence_number, -1 */
     struct acog_usage usage; /* overwritten, never added */
     char id_text[128];    /* the answer's id, NUL-terminated, cut if longer; for a terminal frame */
@@ -103,8 +110,10 @@ struct acog_stream_tracker {
 
 void acog_stream_tracker_init(struct acog_stream_tracker *tracker, enum acog_dialect dialect);
 
-/* Reads one event (name and data of an SSE event). `outputs` (of this event) and `failure` are filled in as the kind
- * asks; failure views point into data or `arena`. Fast for plain text deltas. */
+/* Reads one event (name and data of an SSE event). `outputs` is what this event brought, whatever its kind (a terminal
+ * event may bring a stop reason, usage, a text that no delta brought). ERROR fills `failure` in (all but its status);
+ * its views point into data or `arena`. What comes after the legal last event is no part of the answer: it is OTHER and
+ * changes nothing. Fast for plain text deltas. */
 enum acog_stream_event acog_stream_tracker_read(struct acog_stream_tracker *tracker,
                                                 struct acog_view name, struct acog_view data,
                                                 struct acog_arena *arena, unsigned *outputs,
@@ -116,7 +125,7 @@ bool acog_stream_tracker_complete(const struct acog_stream_tracker *tracker);
 /* -- whole answers --------------------------------------------------------------------------------- */
 
 struct acog_whole_answer {
-    bool is_error; /* an error body with status 2xx: `failure` is filled in */
+    bool is_error; /* an error body with status 2xx: `failure` is filled in (all but its status) */
     bool refused;  /* empty, with a refusal (S4.24; chat: empty and content_filter) */
     unsigned outputs;
     struct acog_usage usage;
@@ -131,13 +140,20 @@ enum acog_code acog_dialect_read_answer(enum acog_surface surface, struct acog_v
 /* -- errors ---------------------------------------------------------------------------------------- */
 
 /* Reads an error body of any provider, in any of the shapes that are known (FACTS, "What providers send"):
- * never fails, finds what it can. Message, code and categories point into body or arena. */
+ * never fails, finds what it can. Sets shapes, message (cut at ACOG_ERROR_MESSAGE_MAX bytes), code, type, categories;
+ * and retry_after_ms where the body tells it and nothing else has. Cause, clock and status are left alone. `status`: 0
+ * for an event inside a stream. Texts point into body or arena. */
 void acog_dialect_read_error(struct acog_view body, unsigned status, struct acog_arena *arena,
                              struct acog_failure *failure);
 
-/* Retry-After, retry-after-ms and the five spellings of reset values (B69, FACTS): milliseconds from now, -1 when
- * absent or unreadable. `unix_now_s` is for HTTP dates. */
+/* Retry-After and retry-after-ms: milliseconds from now, 0 for a moment that is past, at most
+ * ACOG_RETRY_AFTER_MS_MAX; -1 when absent or unreadable (B69). A positive retry-after-ms wins, as it is the finer one.
+ * Retry-After may be seconds, an HTTP date, or one of the spellings of acog_dialect_reset_ms(). */
 int64_t acog_dialect_retry_after_ms(struct acog_view retry_after, struct acog_view retry_after_ms,
                                     int64_t unix_now_s);
+
+/* The five spellings of a reset value (FACTS, 2): `6ms`, `1.2s`, `6m0.5s`, `1h2m3.4s`, bare seconds, a RFC 3339 time.
+ * As above. */
+int64_t acog_dialect_reset_ms(struct acog_view value, int64_t unix_now_s);
 
 #endif

@@ -208,328 +208,327 @@ static void too_many_keys_are_refused(void **state)
         assert_int_equal(acog_buffer_format(&body, ",\"k%d\":0", i), ACOG_OK);
     }
     assert_int_equal(acog_buffer_append(&body, ACOG_VIEW("}\0")), ACOG_OK);
-        refused(ACOG_SURFACE_CHAT, body.ptr, "k128: too many keys");
-        acog_buffer_fini(&body);
+    refused(ACOG_SURFACE_CHAT, body.ptr, "k128: too many keys");
+    acog_buffer_fini(&body);
 }
 
 static void long_places_and_keys_are_cut(void **state)
 {
-        char body[1024];
-        struct read read;
-        (void)state;
-        (void)snprintf(body, sizeof(body), "{\"model\":\"m\",\"%0300d\":1,\"%0300d\":2}", 0, 0);
-        read = read_text(ACOG_SURFACE_CHAT, body);
-        assert_int_equal(read.code, ACOG_INVALID);
-        assert_non_null(strstr(read.problem.text, "000: a key twice"));
-        assert_true(strlen(read.problem.text) < 80);
-        acog_arena_fini(&read.arena);
+    char body[1024];
+    struct read read;
+    (void)state;
+    (void)snprintf(body, sizeof(body), "{\"model\":\"m\",\"%0300d\":1,\"%0300d\":2}", 0, 0);
+    read = read_text(ACOG_SURFACE_CHAT, body);
+    assert_int_equal(read.code, ACOG_INVALID);
+    assert_non_null(strstr(read.problem.text, "000: a key twice"));
+    assert_true(strlen(read.problem.text) < 80);
+    acog_arena_fini(&read.arena);
 }
 
 /* The official SDKs send null for what was not given. */
 static void null_is_not_given(void **state)
 {
-        struct read read = read_text(
-            ACOG_SURFACE_CHAT,
-            CHAT_WITH("\"stream\":null,\"stream_options\":null,\"max_tokens\":null,\"n\":null,"
-                      "\"max_completion_tokens\":null,\"tools\":null,\"response_format\":null"));
-        (void)state;
-        assert_int_equal(read.code, ACOG_OK);
-        assert_false(read.request.stream);
-        assert_false(read.request.usage_asked);
-        assert_false(read.request.tools);
-        assert_false(read.request.structured);
-        assert_int_equal(read.request.max_tokens, -1);
-        assert_int_equal(read.request.choices, 1);
-        assert_true(acog_view_equal(read.request.spans.stream_options, ACOG_VIEW("null")));
-        assert_int_equal(read.request.spans.include_usage.len, 0);
-        acog_arena_fini(&read.arena);
-        accepted(ACOG_SURFACE_CHAT,
-                 CHAT_MESSAGES("[{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[]}]"));
-        accepted(ACOG_SURFACE_MESSAGES, CHAT_WITH("\"system\":null"));
-        accepted(ACOG_SURFACE_RESPONSES,
-                 "{\"model\":\"m\",\"input\":[{\"type\":\"reasoning\",\"content\":null}]}");
+    struct read read = read_text(
+        ACOG_SURFACE_CHAT,
+        CHAT_WITH("\"stream\":null,\"stream_options\":null,\"max_tokens\":null,\"n\":null,"
+                  "\"max_completion_tokens\":null,\"tools\":null,\"response_format\":null"));
+    (void)state;
+    assert_int_equal(read.code, ACOG_OK);
+    assert_false(read.request.stream);
+    assert_false(read.request.usage_asked);
+    assert_false(read.request.tools);
+    assert_false(read.request.structured);
+    assert_int_equal(read.request.max_tokens, -1);
+    assert_int_equal(read.request.choices, 1);
+    assert_true(acog_view_equal(read.request.spans.stream_options, ACOG_VIEW("null")));
+    assert_int_equal(read.request.spans.include_usage.len, 0);
+    acog_arena_fini(&read.arena);
+    accepted(ACOG_SURFACE_CHAT,
+             CHAT_MESSAGES("[{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[]}]"));
+    accepted(ACOG_SURFACE_MESSAGES, CHAT_WITH("\"system\":null"));
+    accepted(ACOG_SURFACE_RESPONSES,
+             "{\"model\":\"m\",\"input\":[{\"type\":\"reasoning\",\"content\":null}]}");
 }
 
 /* B10: which limit counts, and that OpenAI's must be positive. */
 static void token_limits(void **state)
 {
-        static const struct {
-            enum acog_surface surface;
-            const char *body;
-            int64_t limit;
-        } cases[] = {
-            {ACOG_SURFACE_CHAT, CHAT_WITH("\"max_completion_tokens\":50"), 50},
-            {ACOG_SURFACE_CHAT, CHAT_WITH("\"max_tokens\":60"), 60},
-            {ACOG_SURFACE_CHAT, CHAT_WITH("\"max_tokens\":60,\"max_completion_tokens\":50"), 50},
-            {ACOG_SURFACE_CHAT, CHAT_WITH("\"max_completion_tokens\":50,\"max_tokens\":60"), 50},
-            {ACOG_SURFACE_CHAT, CHAT_WITH("\"max_completion_tokens\":null,\"max_tokens\":60"), 60},
-            {ACOG_SURFACE_CHAT, CHAT_WITH("\"max_tokens\":100.0"), 100},
-            {ACOG_SURFACE_CHAT, CHAT_WITH("\"max_tokens\":1e3"), 1000},
-            {ACOG_SURFACE_CHAT, CHAT_WITH("\"x\":0"), -1},
-            {ACOG_SURFACE_MESSAGES, CHAT_WITH("\"max_tokens\":0"), 0},
-            {ACOG_SURFACE_MESSAGES, CHAT_WITH("\"max_tokens\":7,\"max_completion_tokens\":\"x\""),
-             7},
-            {ACOG_SURFACE_COUNT_TOKENS, CHAT_WITH("\"x\":0"), -1},
-            {ACOG_SURFACE_RESPONSES, "{\"model\":\"m\",\"input\":\"x\",\"max_output_tokens\":9}",
-             9},
-        };
-        (void)state;
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-            struct read read = read_text(cases[i].surface, cases[i].body);
-            assert_int_equal(read.code, ACOG_OK);
-            assert_true(read.request.max_tokens == cases[i].limit);
-            acog_arena_fini(&read.arena);
-        }
-        refused(ACOG_SURFACE_CHAT, CHAT_WITH("\"max_tokens\":0"), "max_tokens: must be at least 1");
-        refused(ACOG_SURFACE_CHAT, CHAT_WITH("\"max_completion_tokens\":-1"),
-                "max_completion_tokens: must be at least 1");
-        refused(ACOG_SURFACE_RESPONSES, "{\"model\":\"m\",\"input\":\"x\",\"max_output_tokens\":0}",
-                "max_output_tokens: must be at least 1");
+    static const struct {
+        enum acog_surface surface;
+        const char *body;
+        int64_t limit;
+    } cases[] = {
+        {ACOG_SURFACE_CHAT, CHAT_WITH("\"max_completion_tokens\":50"), 50},
+        {ACOG_SURFACE_CHAT, CHAT_WITH("\"max_tokens\":60"), 60},
+        {ACOG_SURFACE_CHAT, CHAT_WITH("\"max_tokens\":60,\"max_completion_tokens\":50"), 50},
+        {ACOG_SURFACE_CHAT, CHAT_WITH("\"max_completion_tokens\":50,\"max_tokens\":60"), 50},
+        {ACOG_SURFACE_CHAT, CHAT_WITH("\"max_completion_tokens\":null,\"max_tokens\":60"), 60},
+        {ACOG_SURFACE_CHAT, CHAT_WITH("\"max_tokens\":100.0"), 100},
+        {ACOG_SURFACE_CHAT, CHAT_WITH("\"max_tokens\":1e3"), 1000},
+        {ACOG_SURFACE_CHAT, CHAT_WITH("\"x\":0"), -1},
+        {ACOG_SURFACE_MESSAGES, CHAT_WITH("\"max_tokens\":0"), 0},
+        {ACOG_SURFACE_MESSAGES, CHAT_WITH("\"max_tokens\":7,\"max_completion_tokens\":\"x\""), 7},
+        {ACOG_SURFACE_COUNT_TOKENS, CHAT_WITH("\"x\":0"), -1},
+        {ACOG_SURFACE_RESPONSES, "{\"model\":\"m\",\"input\":\"x\",\"max_output_tokens\":9}", 9},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct read read = read_text(cases[i].surface, cases[i].body);
+        assert_int_equal(read.code, ACOG_OK);
+        assert_true(read.request.max_tokens == cases[i].limit);
+        acog_arena_fini(&read.arena);
+    }
+    refused(ACOG_SURFACE_CHAT, CHAT_WITH("\"max_tokens\":0"), "max_tokens: must be at least 1");
+    refused(ACOG_SURFACE_CHAT, CHAT_WITH("\"max_completion_tokens\":-1"),
+            "max_completion_tokens: must be at least 1");
+    refused(ACOG_SURFACE_RESPONSES, "{\"model\":\"m\",\"input\":\"x\",\"max_output_tokens\":0}",
+            "max_output_tokens: must be at least 1");
 }
 
 static void facts_and_spans_of_a_chat_request(void **state)
 {
-        const char *body =
-            " {\"mod\\u0065l\":\"gpt\\u002d5\",\"stream\":true,\"n\":2,\n"
-            "\"stream_options\" : { \"x\":1, \"include_usage\" : false } ,"
-            "\"messages\":[{\"content\":[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"image_url\"}]}],"
-            "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\"}}],"
-            "\"response_format\":{\"type\":\"json_schema\"}} ";
-        struct read read = read_text(ACOG_SURFACE_CHAT, body);
-        const struct acog_request_spans *spans = &read.request.spans;
-        (void)state;
-        assert_int_equal(read.code, ACOG_OK);
-        assert_true(acog_view_equal(read.request.model, ACOG_VIEW("gpt-5")));
-        assert_true(read.request.stream);
-        assert_false(read.request.usage_asked);
-        assert_int_equal(read.request.choices, 2);
-        assert_true(read.request.tools);
-        assert_true(read.request.images);
-        assert_true(read.request.structured);
-        assert_true(acog_view_equal(spans->model, ACOG_VIEW("\"gpt\\u002d5\"")));
-        assert_true(spans->model.ptr > body && spans->model.ptr < body + strlen(body));
-        assert_true(acog_view_equal(spans->stream_options,
-                                    ACOG_VIEW("{ \"x\":1, \"include_usage\" : false }")));
-        assert_true(acog_view_equal(spans->include_usage, ACOG_VIEW("false")));
-        assert_ptr_equal(spans->object.ptr, body + 1);
-        assert_int_equal(spans->object.len, strlen(body) - 2);
-        acog_arena_fini(&read.arena);
-        read = read_text(ACOG_SURFACE_CHAT, CHAT_WITH("\"stream_options\":{\"include_usage\":true},"
-                                                      "\"tools\":[]"));
-        assert_true(read.request.usage_asked);
-        assert_false(read.request.tools);
-        assert_false(read.request.images);
-        assert_false(read.request.structured);
-        acog_arena_fini(&read.arena);
+    const char *body =
+        " {\"mod\\u0065l\":\"gpt\\u002d5\",\"stream\":true,\"n\":2,\n"
+        "\"stream_options\" : { \"x\":1, \"include_usage\" : false } ,"
+        "\"messages\":[{\"content\":[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"image_url\"}]}],"
+        "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\"}}],"
+        "\"response_format\":{\"type\":\"json_schema\"}} ";
+    struct read read = read_text(ACOG_SURFACE_CHAT, body);
+    const struct acog_request_spans *spans = &read.request.spans;
+    (void)state;
+    assert_int_equal(read.code, ACOG_OK);
+    assert_true(acog_view_equal(read.request.model, ACOG_VIEW("gpt-5")));
+    assert_true(read.request.stream);
+    assert_false(read.request.usage_asked);
+    assert_int_equal(read.request.choices, 2);
+    assert_true(read.request.tools);
+    assert_true(read.request.images);
+    assert_true(read.request.structured);
+    assert_true(acog_view_equal(spans->model, ACOG_VIEW("\"gpt\\u002d5\"")));
+    assert_true(spans->model.ptr > body && spans->model.ptr < body + strlen(body));
+    assert_true(acog_view_equal(spans->stream_options,
+                                ACOG_VIEW("{ \"x\":1, \"include_usage\" : false }")));
+    assert_true(acog_view_equal(spans->include_usage, ACOG_VIEW("false")));
+    assert_ptr_equal(spans->object.ptr, body + 1);
+    assert_int_equal(spans->object.len, strlen(body) - 2);
+    acog_arena_fini(&read.arena);
+    read = read_text(ACOG_SURFACE_CHAT, CHAT_WITH("\"stream_options\":{\"include_usage\":true},"
+                                                  "\"tools\":[]"));
+    assert_true(read.request.usage_asked);
+    assert_false(read.request.tools);
+    assert_false(read.request.images);
+    assert_false(read.request.structured);
+    acog_arena_fini(&read.arena);
 }
 
 static void facts_of_the_other_dialects(void **state)
 {
-        static const struct {
-            enum acog_surface surface;
-            const char *body;
-            bool tools;
-            bool images;
-            bool structured;
-        } cases[] = {
-            {ACOG_SURFACE_MESSAGES, CHAT_WITH("\"tools\":[{\"name\":\"f\"}]"), true, false, false},
-            {ACOG_SURFACE_MESSAGES, CHAT_MESSAGES("[{\"content\":[{\"type\":\"image\"}]}]"), false,
-             true, false},
-            {ACOG_SURFACE_MESSAGES,
-             CHAT_MESSAGES("[{\"content\":[{\"type\":\"tool_result\",\"content\":[{\"type\":"
-                           "\"image\"}]}]}]"),
-             false, true, false},
-            {ACOG_SURFACE_MESSAGES,
-             CHAT_WITH("\"output_config\":{\"format\":{\"type\":\"json_schema\"}}"), false, false,
-             true},
-            {ACOG_SURFACE_MESSAGES, CHAT_WITH("\"output_config\":{\"effort\":\"low\"}"), false,
-             false, false},
-            {ACOG_SURFACE_CHAT, CHAT_WITH("\"functions\":[{\"name\":\"f\"}]"), true, false, false},
-            {ACOG_SURFACE_CHAT, CHAT_WITH("\"response_format\":{\"type\":\"text\"}"), false, false,
-             false},
-            {ACOG_SURFACE_CHAT, CHAT_WITH("\"response_format\":\"json\""), false, false, false},
-            {ACOG_SURFACE_RESPONSES,
-             "{\"model\":\"m\",\"input\":[{\"content\":[{\"type\":\"input_image\"}]}],"
-             "\"text\":{\"format\":{\"type\":\"json_schema\"}},\"tools\":[{\"type\":\"web_search\"}]}",
-             true, true, true},
-            {ACOG_SURFACE_RESPONSES,
-             "{\"model\":\"m\",\"input\":[{\"type\":\"function_call_output\",\"output\":[{\"type\":"
-             "\"input_image\"}]}],\"text\":{\"format\":{\"type\":\"text\"}}}",
-             false, true, false},
-            {ACOG_SURFACE_EMBEDDINGS, "{\"model\":\"m\",\"input\":[[1,2],[3]]}", false, false,
-             false},
-            {ACOG_SURFACE_EMBEDDINGS, "{\"model\":\"m\",\"input\":\"x\",\"stream\":5}", false,
-             false, false},
-        };
-        (void)state;
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-            struct read read = read_text(cases[i].surface, cases[i].body);
-            assert_int_equal(read.code, ACOG_OK);
-            assert_int_equal(read.request.tools, cases[i].tools);
-            assert_int_equal(read.request.images, cases[i].images);
-            assert_int_equal(read.request.structured, cases[i].structured);
-            acog_arena_fini(&read.arena);
-        }
+    static const struct {
+        enum acog_surface surface;
+        const char *body;
+        bool tools;
+        bool images;
+        bool structured;
+    } cases[] = {
+        {ACOG_SURFACE_MESSAGES, CHAT_WITH("\"tools\":[{\"name\":\"f\"}]"), true, false, false},
+        {ACOG_SURFACE_MESSAGES, CHAT_MESSAGES("[{\"content\":[{\"type\":\"image\"}]}]"), false,
+         true, false},
+        {ACOG_SURFACE_MESSAGES,
+         CHAT_MESSAGES("[{\"content\":[{\"type\":\"tool_result\",\"content\":[{\"type\":"
+                       "\"image\"}]}]}]"),
+         false, true, false},
+        {ACOG_SURFACE_MESSAGES,
+         CHAT_WITH("\"output_config\":{\"format\":{\"type\":\"json_schema\"}}"), false, false,
+         true},
+        {ACOG_SURFACE_MESSAGES, CHAT_WITH("\"output_config\":{\"effort\":\"low\"}"), false, false,
+         false},
+        {ACOG_SURFACE_CHAT, CHAT_WITH("\"functions\":[{\"name\":\"f\"}]"), true, false, false},
+        {ACOG_SURFACE_CHAT, CHAT_WITH("\"response_format\":{\"type\":\"text\"}"), false, false,
+         false},
+        {ACOG_SURFACE_CHAT, CHAT_WITH("\"response_format\":\"json\""), false, false, false},
+        {ACOG_SURFACE_RESPONSES,
+         "{\"model\":\"m\",\"input\":[{\"content\":[{\"type\":\"input_image\"}]}],"
+         "\"text\":{\"format\":{\"type\":\"json_schema\"}},\"tools\":[{\"type\":\"web_search\"}]}",
+         true, true, true},
+        {ACOG_SURFACE_RESPONSES,
+         "{\"model\":\"m\",\"input\":[{\"type\":\"function_call_output\",\"output\":[{\"type\":"
+         "\"input_image\"}]}],\"text\":{\"format\":{\"type\":\"text\"}}}",
+         false, true, false},
+        {ACOG_SURFACE_EMBEDDINGS, "{\"model\":\"m\",\"input\":[[1,2],[3]]}", false, false, false},
+        {ACOG_SURFACE_EMBEDDINGS, "{\"model\":\"m\",\"input\":\"x\",\"stream\":5}", false, false,
+         false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct read read = read_text(cases[i].surface, cases[i].body);
+        assert_int_equal(read.code, ACOG_OK);
+        assert_int_equal(read.request.tools, cases[i].tools);
+        assert_int_equal(read.request.images, cases[i].images);
+        assert_int_equal(read.request.structured, cases[i].structured);
+        acog_arena_fini(&read.arena);
+    }
 }
 
 /* B108: what the gateway does not read has no effect and no type. */
 static void other_fields_choose_nothing(void **state)
 {
-        struct read read = read_text(
-            ACOG_SURFACE_CHAT,
-            CHAT_WITH("\"api_base\":\"http://127.0.0.1:9/\",\"api_key\":1,\"litellm_params\":"
-                      "{\"model\":\"other\"},\"metadata\":{\"model\":\"x\",\"stream\":true}"));
-        (void)state;
-        assert_int_equal(read.code, ACOG_OK);
-        assert_true(acog_view_equal(read.request.model, ACOG_VIEW("m")));
-        assert_false(read.request.stream);
-        acog_arena_fini(&read.arena);
+    struct read read = read_text(
+        ACOG_SURFACE_CHAT,
+        CHAT_WITH("\"api_base\":\"http://127.0.0.1:9/\",\"api_key\":1,\"litellm_params\":"
+                  "{\"model\":\"other\"},\"metadata\":{\"model\":\"x\",\"stream\":true}"));
+    (void)state;
+    assert_int_equal(read.code, ACOG_OK);
+    assert_true(acog_view_equal(read.request.model, ACOG_VIEW("m")));
+    assert_false(read.request.stream);
+    acog_arena_fini(&read.arena);
 }
 
 static bool always_fails(void *user)
 {
-        (void)user;
-        return true;
+    (void)user;
+    return true;
 }
 
 static void no_memory_for_an_escaped_model(void **state)
 {
-        (void)state;
-        acog_memory_fail_when(always_fails, NULL);
-        struct read read = read_text(ACOG_SURFACE_CHAT, "{\"model\":\"a\\n\",\"messages\":[{}]}");
-        acog_memory_fail_when(NULL, NULL);
-        assert_int_equal(read.code, ACOG_NO_MEMORY);
-        acog_arena_fini(&read.arena);
+    (void)state;
+    acog_memory_fail_when(always_fails, NULL);
+    struct read read = read_text(ACOG_SURFACE_CHAT, "{\"model\":\"a\\n\",\"messages\":[{}]}");
+    acog_memory_fail_when(NULL, NULL);
+    assert_int_equal(read.code, ACOG_NO_MEMORY);
+    acog_arena_fini(&read.arena);
 }
 
 static void pins_are_read_and_cut_out(void **state)
 {
-        static const struct {
-            const char *body;
-            const char *path;
-            const char *values; /* joined with '|' */
-            const char *without;
-        } cases[] = {
-            {"{\"model\":\"m\",\"provider\":{\"only\":[\"to\\u0067ether\",\"x\"]},\"a\":1}",
-             "provider.only", "together|x|", "{\"model\":\"m\",\"a\":1}"},
-            {"{\"provider\":{\"only\":\"one\"}, \"a\":1}", "provider.only", "one|", "{\"a\":1}"},
-            {"{\"a\":1 , \"provider\":{\"only\":[1,\"b\",null]}}", "provider.only", "b|",
-             "{\"a\":1}"},
-            {"{\"provider\":{\"only\":[]}}", "provider.only", "", "{}"},
-            {"{\"provider\":{\"order\":[\"x\"]},\"a\":1}", "provider.only", "", "{\"a\":1}"},
-            {"{\"a\":1}", "provider.only", "", "{\"a\":1}"},
-            {"{\"pin\":\"x\",\"a\":1}", "pin", "x|", "{\"a\":1}"},
-            {"{\"provider\":{\"only\":{\"a\":\"b\"}}}", "provider.only", "", "{}"},
-        };
-        (void)state;
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-            struct acog_arena arena;
-            struct acog_view values[4];
-            struct acog_view span;
-            char joined[64] = "";
-            char without[128];
-            struct acog_view body = acog_view_of(cases[i].body);
-            acog_arena_init(&arena, 4096);
-            size_t count =
-                acog_dialect_read_pin(body, acog_view_of(cases[i].path), &arena, values, 4, &span);
-            for (size_t v = 0; v < count; v++) {
-                size_t used = strlen(joined);
-                (void)snprintf(joined + used, sizeof(joined) - used, "%.*s|",
-                               ACOG_VIEW_FMT(values[v]));
-            }
-            assert_string_equal(joined, cases[i].values);
-            size_t from = span.len == 0 ? body.len : (size_t)(span.ptr - body.ptr);
-            (void)snprintf(without, sizeof(without), "%.*s%s", (int)from, body.ptr,
-                           body.ptr + from + span.len);
-            assert_string_equal(without, cases[i].without);
-            acog_arena_fini(&arena);
+    static const struct {
+        const char *body;
+        const char *path;
+        const char *values; /* joined with '|' */
+        const char *without;
+    } cases[] = {
+        {"{\"model\":\"m\",\"provider\":{\"only\":[\"to\\u0067ether\",\"x\"]},\"a\":1}",
+         "provider.only", "together|x|", "{\"model\":\"m\",\"a\":1}"},
+        {"{\"provider\":{\"only\":\"one\"}, \"a\":1}", "provider.only", "one|", "{\"a\":1}"},
+        {"{\"a\":1 , \"provider\":{\"only\":[1,\"b\",null]}}", "provider.only", "b|", "{\"a\":1}"},
+        {"{\"provider\":{\"only\":[]}}", "provider.only", "", "{}"},
+        {"{\"provider\":{\"order\":[\"x\"]},\"a\":1}", "provider.only", "", "{\"a\":1}"},
+        {"{\"a\":1}", "provider.only", "", "{\"a\":1}"},
+        {"{\"pin\":\"x\",\"a\":1}", "pin", "x|", "{\"a\":1}"},
+        {"{\"provider\":{\"only\":{\"a\":\"b\"}}}", "provider.only", "", "{}"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct acog_arena arena;
+        struct acog_view values[4];
+        struct acog_view span;
+        char joined[64] = "";
+        char without[128];
+        struct acog_view body = acog_view_of(cases[i].body);
+        acog_arena_init(&arena, 4096);
+        size_t count =
+            acog_dialect_read_pin(body, acog_view_of(cases[i].path), &arena, values, 4, &span);
+        for (size_t v = 0; v < count; v++) {
+            size_t used = strlen(joined);
+            (void)snprintf(joined + used, sizeof(joined) - used, "%.*s|", ACOG_VIEW_FMT(values[v]));
         }
+        assert_string_equal(joined, cases[i].values);
+        size_t from = span.len == 0 ? body.len : (size_t)(span.ptr - body.ptr);
+        (void)snprintf(without, sizeof(without), "%.*s%s", (int)from, body.ptr,
+                       body.ptr + from + span.len);
+        assert_string_equal(without, cases[i].without);
+        acog_arena_fini(&arena);
+    }
 }
 
 static void a_pin_takes_only_as_many_values_as_there_is_room(void **state)
 {
-        struct acog_arena arena;
-        struct acog_view values[2];
-        struct acog_view span;
-        (void)state;
-        acog_arena_init(&arena, 4096);
-        assert_int_equal(acog_dialect_read_pin(ACOG_VIEW("{\"p\":[\"a\",\"b\",\"c\"]}"),
-                                               ACOG_VIEW("p"), &arena, values, 2, &span),
-                         2);
-        acog_arena_fini(&arena);
+    struct acog_arena arena;
+    struct acog_view values[2];
+    struct acog_view span;
+    (void)state;
+    acog_arena_init(&arena, 4096);
+    assert_int_equal(acog_dialect_read_pin(ACOG_VIEW("{\"p\":[\"a\",\"b\",\"c\"]}"), ACOG_VIEW("p"),
+                                           &arena, values, 2, &span),
+                     2);
+    acog_arena_fini(&arena);
 }
 
 /* Real clients' bodies are never refused. */
 static void recorded_bodies_are_accepted(void **state)
 {
-        static const struct {
-            enum acog_surface surface;
-            const char *file;
-        } files[] = {
-            {ACOG_SURFACE_CHAT, "1-llm/captures/openai.chat.json.open.jsonl"},
-            {ACOG_SURFACE_CHAT, "1-llm/captures/openai.chat.stream.open.jsonl"},
-            {ACOG_SURFACE_MESSAGES, "1-llm/captures/anthropic.messages.json.open.jsonl"},
-            {ACOG_SURFACE_MESSAGES, "1-llm/captures/anthropic.messages.stream.open.jsonl"},
-            {ACOG_SURFACE_RESPONSES, "1-llm/captures/openai.responses.json.open.jsonl"},
-            {ACOG_SURFACE_RESPONSES, "1-llm/captures/openai.responses.stream.open.jsonl"},
-        };
-        size_t bodies = 0;
-        size_t without_model = 0;
-        (void)state;
-        if (acog_corpus_missing()) {
-            skip();
-        }
-        for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-            struct acog_buffer file;
-            assert_true(acog_corpus_read(files[i].file, &file));
-            struct acog_view rest = acog_buffer_view(&file);
-            while (rest.len > 0) {
-                size_t end = acog_view_find(rest, ACOG_VIEW("\n"));
-                json_t *row = json_loadb(rest.ptr, end, 0, NULL);
-                const char *body =
-                    json_string_value(json_object_get(json_object_get(row, "request"), "body"));
-                rest = acog_view_slice(rest, end + 1, rest.len);
-                if (body != NULL && body[0] != '\0') {
-                    struct read read = read_text(files[i].surface, body);
-                    bool no_model = strcmp(read.problem.text, "model: required") == 0;
-                    if (read.code != ACOG_OK && !no_model) {
-                        fail_msg("%s %s: %s\n%.600s", files[i].file,
-                                 json_string_value(json_object_get(row, "id")), read.problem.text,
-                                 body);
-                    }
-                    bodies++;
-                    without_model += no_model ? 1 : 0;
-                    acog_arena_fini(&read.arena);
+    static const struct {
+        enum acog_surface surface;
+        const char *file;
+    } files[] = {
+        {ACOG_SURFACE_CHAT, "1-llm/captures/openai.chat.json.open.jsonl"},
+        {ACOG_SURFACE_CHAT, "1-llm/captures/openai.chat.stream.open.jsonl"},
+        {ACOG_SURFACE_MESSAGES, "1-llm/captures/anthropic.messages.json.open.jsonl"},
+        {ACOG_SURFACE_MESSAGES, "1-llm/captures/anthropic.messages.stream.open.jsonl"},
+        {ACOG_SURFACE_RESPONSES, "1-llm/captures/openai.responses.json.open.jsonl"},
+        {ACOG_SURFACE_RESPONSES, "1-llm/captures/openai.responses.stream.open.jsonl"},
+    };
+
+    size_t bodies = 0;
+    size_t without_model = 0;
+    (void)state;
+    if (acog_corpus_missing()) {
+        skip();
+    }
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        struct acog_buffer file;
+        assert_true(acog_corpus_read(files[i].file, &file));
+        struct acog_view rest = acog_buffer_view(&file);
+        while (rest.len > 0) {
+            size_t end = acog_view_find(rest, ACOG_VIEW("\n"));
+            json_t *row = json_loadb(rest.ptr, end, 0, NULL);
+            const char *body =
+                json_string_value(json_object_get(json_object_get(row, "request"), "body"));
+            rest = acog_view_slice(rest, end + 1, rest.len);
+            if (body != NULL && body[0] != '\0') {
+                struct read read = read_text(files[i].surface, body);
+                bool no_model = strcmp(read.problem.text, "model: required") == 0;
+                if (read.code != ACOG_OK && !no_model) {
+                    fail_msg("%s %s: %s\n%.600s", files[i].file,
+                             json_string_value(json_object_get(row, "id")), read.problem.text,
+                             body);
                 }
-                json_decref(row);
+                bodies++;
+                without_model += no_model ? 1 : 0;
+                acog_arena_fini(&read.arena);
             }
-            acog_buffer_fini(&file);
+            json_decref(row);
         }
-        (void)printf("recorded bodies: %zu, without a model: %zu\n", bodies, without_model);
-        assert_true(bodies > 1000);
-        assert_true(without_model < bodies / 10);
+        acog_buffer_fini(&file);
+    }
+    (void)printf("recorded bodies: %zu, without a model: %zu\n", bodies, without_model);
+    assert_true(bodies > 1000);
+    assert_true(without_model < bodies / 10);
 }
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(wrong_types_name_the_field),
-            cmocka_unit_test(the_model_must_be_readable),
-            cmocka_unit_test(required_fields_are_named),
-            cmocka_unit_test(broken_bodies_are_told_with_the_byte),
-            cmocka_unit_test(depth_is_refused),
-            cmocka_unit_test(a_key_twice_is_refused_where_the_gateway_reads),
-            cmocka_unit_test(too_many_keys_are_refused),
-            cmocka_unit_test(long_places_and_keys_are_cut),
-            cmocka_unit_test(null_is_not_given),
-            cmocka_unit_test(token_limits),
-            cmocka_unit_test(facts_and_spans_of_a_chat_request),
-            cmocka_unit_test(facts_of_the_other_dialects),
-            cmocka_unit_test(other_fields_choose_nothing),
-            cmocka_unit_test(no_memory_for_an_escaped_model),
-            cmocka_unit_test(pins_are_read_and_cut_out),
-            cmocka_unit_test(a_pin_takes_only_as_many_values_as_there_is_room),
-            cmocka_unit_test(recorded_bodies_are_accepted),
-        };
-        return cmocka_run_group_tests_name("request", tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_types_name_the_field),
+        cmocka_unit_test(the_model_must_be_readable),
+        cmocka_unit_test(required_fields_are_named),
+        cmocka_unit_test(broken_bodies_are_told_with_the_byte),
+        cmocka_unit_test(depth_is_refused),
+        cmocka_unit_test(a_key_twice_is_refused_where_the_gateway_reads),
+        cmocka_unit_test(too_many_keys_are_refused),
+        cmocka_unit_test(long_places_and_keys_are_cut),
+        cmocka_unit_test(null_is_not_given),
+        cmocka_unit_test(token_limits),
+        cmocka_unit_test(facts_and_spans_of_a_chat_request),
+        cmocka_unit_test(facts_of_the_other_dialects),
+        cmocka_unit_test(other_fields_choose_nothing),
+        cmocka_unit_test(no_memory_for_an_escaped_model),
+        cmocka_unit_test(pins_are_read_and_cut_out),
+        cmocka_unit_test(a_pin_takes_only_as_many_values_as_there_is_room),
+        cmocka_unit_test(recorded_bodies_are_accepted),
+    };
+    return cmocka_run_group_tests_name("request", tests, NULL, NULL);
 }

@@ -1,0 +1,234 @@
+/* answer.c - a whole answer with status 2xx: is it one, what is in it, or is it an error in disguise.
+ *
+ * B117 and B118: HTML, other JSON, no choices, or a message without anything is no answer; the caller treats that as
+ * the provider's failure, never as an empty success.
+ */
+#include "acog/contract.h"
+#include "content.h"
+
+#define DEPTH_MAX 128
+
+struct answer_reader {
+    struct acog_json_value object;
+    struct acog_whole_answer *answer;
+};
+
+static const unsigned content_bits = ACOG_BIT(ACOG_OUTPUT_TEXT) | ACOG_BIT(ACOG_OUTPUT_REASONING) |
+                                     ACOG_BIT(ACOG_OUTPUT_TOOL) | ACOG_BIT(ACOG_OUTPUT_REFUSAL);
+
+static bool is_empty(const struct acog_whole_answer *answer)
+{
+    return (answer->outputs & content_bits) == 0;
+}
+
+/* `usage` is an object, null or absent. */
+static bool usage_is_readable(struct acog_json_value usage)
+{
+    return usage.type == ACOG_JSON_OBJECT || usage.type == ACOG_JSON_NULL;
+}
+
+static void add_stop(struct acog_whole_answer *answer, struct acog_json_value reason)
+{
+    if (acog_dialect_nonempty(reason)) {
+        answer->outputs |= ACOG_BIT(ACOG_OUTPUT_STOP);
+    }
+}
+
+static bool has_null_element(struct acog_json_value list)
+{
+    struct acog_json_cursor cursor = acog_json_enter(list);
+    while (!cursor.object && acog_json_next(&cursor)) {
+        if (cursor.value.type == ACOG_JSON_NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One choice. Without any content it is an answer only if something explains that: its finish reason (Azure's filter
+ * leaves the whole message away), or output tokens that the provider counted. */
+static enum acog_code read_choice(struct acog_whole_answer *answer, struct acog_json_value choice,
+                                  bool *filtered)
+{
+    static const struct acog_view names[] = {{"message", 7}, {"finish_reason", 13}};
+    static const struct acog_view inner[] = {{"content", 7}, {"tool_calls", 10}};
+    struct acog_json_value found[2];
+    struct acog_json_value parts[2];
+    acog_json_members(choice, names, found, 2);
+    acog_json_members(found[0], inner, parts, 2);
+    unsigned outputs = acog_dialect_chat_outputs(found[0]);
+    bool filter = acog_json_text_is(found[1], ACOG_VIEW("content_filter"));
+    bool explained = filter || acog_json_text_is(found[1], ACOG_VIEW("length"));
+    if (found[0].type != ACOG_JSON_OBJECT && !explained) {
+        return ACOG_INVALID;
+    }
+    explained = explained || answer->usage.output_tokens > 0;
+    if (has_null_element(parts[1]) ||
+        (outputs == 0 && parts[0].type == ACOG_JSON_NULL && !explained)) {
+        return ACOG_INVALID;
+    }
+    answer->outputs |= outputs;
+    add_stop(answer, found[1]);
+    *filtered = *filtered || filter;
+    return ACOG_OK;
+}
+
+static enum acog_code read_chat(struct answer_reader *reader)
+{
+    static const struct acog_view names[] = {{"choices", 7}, {"usage", 5}};
+    struct acog_json_value found[2];
+    bool filtered = false;
+    bool any = false;
+    acog_json_members(reader->object, names, found, 2);
+    if (found[0].type != ACOG_JSON_ARRAY || !usage_is_readable(found[1])) {
+        return ACOG_INVALID;
+    }
+    (void)acog_dialect_chat_usage(found[1], &reader->answer->usage);
+    struct acog_json_cursor cursor = acog_json_enter(found[0]);
+    while (acog_json_next(&cursor)) {
+        any = true;
+        if (read_choice(reader->answer, cursor.value, &filtered) != ACOG_OK) {
+            return ACOG_INVALID;
+        }
+    }
+    reader->answer->refused = filtered && is_empty(reader->answer);
+    return any ? ACOG_OK : ACOG_INVALID;
+}
+
+static enum acog_code read_messages(struct answer_reader *reader)
+{
+    static const struct acog_view names[] = {{"content", 7}, {"stop_reason", 11}, {"usage", 5}};
+    struct acog_json_value found[3];
+    acog_json_members(reader->object, names, found, 3);
+    if (found[0].type != ACOG_JSON_ARRAY || has_null_element(found[0]) ||
+        !usage_is_readable(found[2])) {
+        return ACOG_INVALID;
+    }
+    struct acog_json_cursor cursor = acog_json_enter(found[0]);
+    while (acog_json_next(&cursor)) {
+        reader->answer->outputs |= acog_dialect_block_outputs(cursor.value);
+    }
+    add_stop(reader->answer, found[1]);
+    reader->answer->refused =
+        acog_json_text_is(found[1], ACOG_VIEW("refusal")) && is_empty(reader->answer);
+    (void)acog_dialect_messages_usage(found[2], &reader->answer->usage);
+    return ACOG_OK;
+}
+
+static enum acog_code read_responses(struct answer_reader *reader)
+{
+    static const struct acog_view names[] = {{"output", 6}, {"status", 6}, {"usage", 5}};
+    struct acog_json_value found[3];
+    struct acog_json_value reason;
+    acog_json_members(reader->object, names, found, 3);
+    if (found[0].type != ACOG_JSON_ARRAY || has_null_element(found[0]) ||
+        !usage_is_readable(found[2])) {
+        return ACOG_INVALID;
+    }
+    reader->answer->outputs |= acog_dialect_items_outputs(found[0]);
+    add_stop(reader->answer, found[1]);
+    reader->answer->refused =
+        acog_json_path(reader->object, ACOG_VIEW("incomplete_details.reason"), &reason) &&
+        acog_json_text_is(reason, ACOG_VIEW("content_filter")) && is_empty(reader->answer);
+    (void)acog_dialect_responses_usage(found[2], &reader->answer->usage);
+    return ACOG_OK;
+}
+
+/* The count is the answer, not what the call used. */
+static enum acog_code read_count(struct answer_reader *reader)
+{
+    struct acog_json_value count;
+    int64_t number = 0;
+    return acog_json_member(reader->object, ACOG_VIEW("input_tokens"), &count) &&
+                   acog_json_int(count, &number) && number >= 0
+               ? ACOG_OK
+               : ACOG_INVALID;
+}
+
+static enum acog_code read_embeddings(struct answer_reader *reader)
+{
+    static const struct acog_view names[] = {{"data", 4}, {"usage", 5}};
+    struct acog_json_value found[2];
+    acog_json_members(reader->object, names, found, 2);
+    struct acog_json_cursor cursor = acog_json_enter(found[0]);
+    if (found[0].type != ACOG_JSON_ARRAY || !usage_is_readable(found[1]) ||
+        !acog_json_next(&cursor) || cursor.value.type != ACOG_JSON_OBJECT) {
+        return ACOG_INVALID;
+    }
+    (void)acog_dialect_chat_usage(found[1], &reader->answer->usage);
+    return ACOG_OK;
+}
+
+static enum acog_code read_surface(struct answer_reader *reader, enum acog_surface surface)
+{
+    switch (surface) {
+    case ACOG_SURFACE_CHAT:
+        return read_chat(reader);
+    case ACOG_SURFACE_MESSAGES:
+        return read_messages(reader);
+    case ACOG_SURFACE_RESPONSES:
+        return read_responses(reader);
+    case ACOG_SURFACE_COUNT_TOKENS:
+        return read_count(reader);
+    case ACOG_SURFACE_EMBEDDINGS:
+        return read_embeddings(reader);
+    case ACOG_SURFACE_COUNT:
+        break;
+    }
+    ACOG_UNREACHABLE("unknown surface");
+}
+
+/* `error` beside whatever else; a flat error says so in `type` or `object`; a failed response in `status`. */
+static bool tells_an_error(struct acog_json_value object)
+{
+    static const struct acog_view names[] = {
+        {"error", 5}, {"type", 4}, {"object", 6}, {"status", 6}};
+    struct acog_json_value found[4];
+    acog_json_members(object, names, found, 4);
+    return acog_dialect_is_error(found[0]) || acog_json_text_is(found[1], ACOG_VIEW("error")) ||
+           acog_json_text_is(found[2], ACOG_VIEW("error")) ||
+           acog_json_text_is(found[3], ACOG_VIEW("failed"));
+}
+
+/* No answer of its surface, but it has a text for a human: what a relay sends with a 200. */
+static bool is_flat_error(struct acog_json_value object)
+{
+    struct acog_json_value message;
+    return acog_json_member(object, ACOG_VIEW("message"), &message) &&
+           acog_dialect_nonempty(message);
+}
+
+enum acog_code acog_dialect_read_answer(enum acog_surface surface, struct acog_view body,
+                                        struct acog_arena *arena, struct acog_whole_answer *answer,
+                                        struct acog_failure *failure)
+{
+    struct answer_reader reader = {.answer = answer};
+    struct acog_json_value model;
+    struct acog_json_error error;
+    *answer = (struct acog_whole_answer){.usage = acog_dialect_no_usage()};
+    if (acog_json_check(body, DEPTH_MAX, &reader.object, &error) != ACOG_OK ||
+        reader.object.type != ACOG_JSON_OBJECT) {
+        return ACOG_INVALID;
+    }
+    answer->is_error = tells_an_error(reader.object);
+    if (!answer->is_error) {
+        enum acog_code code = read_surface(&reader, surface);
+        answer->is_error = code != ACOG_OK && is_flat_error(reader.object);
+        if (code != ACOG_OK && !answer->is_error) {
+            return code;
+        }
+    }
+    if (answer->is_error) {
+        acog_dialect_read_error(body, 0, arena, failure);
+        failure->cause = ACOG_CAUSE_STREAM_ERROR;
+        return ACOG_OK;
+    }
+    if (answer->usage.input_tokens >= 0 || answer->usage.output_tokens >= 0) {
+        answer->outputs |= ACOG_BIT(ACOG_OUTPUT_USAGE);
+    }
+    if (acog_json_member(reader.object, ACOG_VIEW("model"), &model) &&
+        model.type == ACOG_JSON_STRING) {
+        return acog_json_text(model, arena, &answer->model);
+    }
+    return ACOG_OK;
+}

@@ -1,0 +1,244 @@
+/* content.c - texts, reasoning, tool calls, refusals and usage, in the spellings of the three dialects. */
+#include "content.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+bool acog_dialect_is_error(struct acog_json_value value)
+{
+    switch (value.type) {
+    case ACOG_JSON_NULL: /* or absent */
+    case ACOG_JSON_FALSE:
+        return false;
+    case ACOG_JSON_STRING:
+        return acog_dialect_nonempty(value);
+    case ACOG_JSON_NUMBER:
+        return !acog_view_equal(value.raw, ACOG_VIEW("0"));
+    case ACOG_JSON_TRUE:
+    case ACOG_JSON_ARRAY:
+    case ACOG_JSON_OBJECT:
+        break;
+    }
+    return true;
+}
+
+static unsigned bit_if(bool there, enum acog_output output)
+{
+    return there ? ACOG_BIT(output) : 0;
+}
+
+static bool ends_in(struct acog_json_value value, struct acog_view ending)
+{
+    struct acog_view text = value.raw; /* no escapes in any type's name; with the closing quote */
+    return value.type == ACOG_JSON_STRING && text.len > ending.len + 1 &&
+           acog_view_equal(acog_view_slice(text, text.len - 1 - ending.len, text.len - 1), ending);
+}
+
+/* -- chat ------------------------------------------------------------------------------------------ */
+
+/* Mistral: a list of parts, where a thinking part holds parts again. */
+static unsigned chat_parts(struct acog_json_value parts)
+{
+    static const struct acog_view names[] = {{"type", 4}, {"text", 4}, {"thinking", 8}};
+    unsigned outputs = 0;
+    struct acog_json_cursor cursor = acog_json_enter(parts);
+    while (acog_json_next(&cursor)) {
+        struct acog_json_value found[COUNT(names)];
+        acog_json_members(cursor.value, names, found, COUNT(names));
+        if (acog_json_text_is(found[0], ACOG_VIEW("thinking"))) {
+            outputs |= ACOG_BIT(ACOG_OUTPUT_REASONING);
+        } else {
+            outputs |= bit_if(acog_dialect_nonempty(found[1]), ACOG_OUTPUT_TEXT);
+        }
+    }
+    return outputs;
+}
+
+static unsigned chat_calls(struct acog_json_value calls)
+{
+    struct acog_json_cursor cursor = acog_json_enter(calls);
+    while (calls.type == ACOG_JSON_ARRAY && acog_json_next(&cursor)) {
+        if (cursor.value.type == ACOG_JSON_OBJECT) {
+            return ACOG_BIT(ACOG_OUTPUT_TOOL);
+        }
+    }
+    return 0;
+}
+
+/* The models that speak: the transcript is the text, the data its sound. */
+static bool has_audio(struct acog_json_value audio)
+{
+    static const struct acog_view names[] = {{"transcript", 10}, {"data", 4}};
+    struct acog_json_value found[COUNT(names)];
+    acog_json_members(audio, names, found, COUNT(names));
+    return acog_dialect_nonempty(found[0]) || acog_dialect_nonempty(found[1]);
+}
+
+unsigned acog_dialect_chat_outputs(struct acog_json_value message)
+{
+    unsigned outputs = 0;
+    struct acog_json_cursor cursor = acog_json_enter(message);
+    while (cursor.object && acog_json_next(&cursor)) {
+        struct acog_json_value value = cursor.value;
+        if (acog_json_key_is(&cursor, ACOG_VIEW("content"))) {
+            outputs |= value.type == ACOG_JSON_ARRAY
+                           ? chat_parts(value)
+                           : bit_if(acog_dialect_nonempty(value), ACOG_OUTPUT_TEXT);
+        } else if (acog_json_key_is(&cursor, ACOG_VIEW("reasoning_content")) ||
+                   acog_json_key_is(&cursor, ACOG_VIEW("reasoning"))) {
+            outputs |= bit_if(acog_dialect_nonempty(value), ACOG_OUTPUT_REASONING);
+        } else if (acog_json_key_is(&cursor, ACOG_VIEW("tool_calls"))) {
+            outputs |= chat_calls(value);
+        } else if (acog_json_key_is(&cursor, ACOG_VIEW("function_call"))) {
+            outputs |= bit_if(value.type == ACOG_JSON_OBJECT, ACOG_OUTPUT_TOOL);
+        } else if (acog_json_key_is(&cursor, ACOG_VIEW("refusal"))) {
+            outputs |= bit_if(acog_dialect_nonempty(value), ACOG_OUTPUT_REFUSAL);
+        } else if (acog_json_key_is(&cursor, ACOG_VIEW("audio"))) {
+            outputs |= bit_if(has_audio(value), ACOG_OUTPUT_TEXT);
+        }
+    }
+    return outputs;
+}
+
+/* -- messages -------------------------------------------------------------------------------------- */
+
+unsigned acog_dialect_block_outputs(struct acog_json_value block)
+{
+    static const struct acog_view names[] = {
+        {"type", 4}, {"text", 4}, {"thinking", 8}, {"data", 4}};
+    struct acog_json_value found[COUNT(names)];
+    acog_json_members(block, names, found, COUNT(names));
+    struct acog_json_value type = found[0];
+    /* tool_use, server_tool_use, mcp_tool_use, web_search_tool_result, … */
+    if (ends_in(type, ACOG_VIEW("tool_use")) || ends_in(type, ACOG_VIEW("tool_result"))) {
+        return ACOG_BIT(ACOG_OUTPUT_TOOL);
+    }
+    if (acog_json_text_is(type, ACOG_VIEW("text"))) {
+        return bit_if(acog_dialect_nonempty(found[1]), ACOG_OUTPUT_TEXT);
+    }
+    if (acog_json_text_is(type, ACOG_VIEW("thinking"))) {
+        return bit_if(acog_dialect_nonempty(found[2]), ACOG_OUTPUT_REASONING);
+    }
+    if (acog_json_text_is(type, ACOG_VIEW("redacted_thinking"))) {
+        return bit_if(acog_dialect_nonempty(found[3]), ACOG_OUTPUT_REASONING);
+    }
+    return 0;
+}
+
+/* -- responses ------------------------------------------------------------------------------------- */
+
+/* Parts of a message's content or of a reasoning item. */
+static unsigned item_parts(struct acog_json_value parts, enum acog_output text_is)
+{
+    static const struct acog_view names[] = {{"text", 4}, {"refusal", 7}};
+    unsigned outputs = 0;
+    struct acog_json_cursor cursor = acog_json_enter(parts);
+    while (acog_json_next(&cursor)) {
+        struct acog_json_value found[COUNT(names)];
+        acog_json_members(cursor.value, names, found, COUNT(names));
+        outputs |= bit_if(acog_dialect_nonempty(found[0]), text_is);
+        outputs |= bit_if(acog_dialect_nonempty(found[1]), ACOG_OUTPUT_REFUSAL);
+    }
+    return outputs;
+}
+
+unsigned acog_dialect_item_outputs(struct acog_json_value item)
+{
+    static const struct acog_view names[] = {{"type", 4}, {"content", 7}, {"summary", 7}};
+    struct acog_json_value found[COUNT(names)];
+    acog_json_members(item, names, found, COUNT(names));
+    /* function_call, web_search_call, mcp_call, … and what such a call brought */
+    if (ends_in(found[0], ACOG_VIEW("_call")) || ends_in(found[0], ACOG_VIEW("_output"))) {
+        return ACOG_BIT(ACOG_OUTPUT_TOOL);
+    }
+    if (acog_json_text_is(found[0], ACOG_VIEW("reasoning"))) {
+        return item_parts(found[1], ACOG_OUTPUT_REASONING) |
+               item_parts(found[2], ACOG_OUTPUT_REASONING);
+    }
+    return item_parts(found[1], ACOG_OUTPUT_TEXT);
+}
+
+unsigned acog_dialect_items_outputs(struct acog_json_value output)
+{
+    unsigned outputs = 0;
+    struct acog_json_cursor cursor = acog_json_enter(output);
+    while (output.type == ACOG_JSON_ARRAY && acog_json_next(&cursor)) {
+        outputs |= acog_dialect_item_outputs(cursor.value);
+    }
+    return outputs;
+}
+
+/* -- usage ----------------------------------------------------------------------------------------- */
+
+struct acog_usage acog_dialect_no_usage(void)
+{
+    return (struct acog_usage){.input_tokens = -1,
+                               .cached_tokens = -1,
+                               .cache_write_tokens = -1,
+                               .output_tokens = -1,
+                               .reasoning_tokens = -1};
+}
+
+struct usage_row {
+    struct acog_view path;
+    size_t offset; /* of the figure in struct acog_usage */
+};
+
+#define USAGE(text, member)                                                               \
+    {                                                                                     \
+        .path = {(text), sizeof(text) - 1}, .offset = offsetof(struct acog_usage, member) \
+    }
+
+static bool read_usage(struct acog_json_value object, const struct usage_row *rows, size_t count,
+                       struct acog_usage *usage)
+{
+    bool any = false;
+    if (object.type != ACOG_JSON_OBJECT) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct acog_json_value value;
+        int64_t number = 0;
+        if (acog_json_path(object, rows[i].path, &value) && acog_json_int(value, &number) &&
+            number >= 0) {
+            memcpy((char *)usage + rows[i].offset, &number, sizeof(number));
+            any = true;
+        }
+    }
+    return any;
+}
+
+bool acog_dialect_chat_usage(struct acog_json_value object, struct acog_usage *usage)
+{
+    static const struct usage_row rows[] = {
+        USAGE("prompt_tokens", input_tokens),
+        USAGE("completion_tokens", output_tokens),
+        USAGE("prompt_cache_hit_tokens", cached_tokens), /* DeepSeek */
+        USAGE("prompt_tokens_details.cached_tokens", cached_tokens),
+        USAGE("prompt_tokens_details.cache_write_tokens", cache_write_tokens),
+        USAGE("completion_tokens_details.reasoning_tokens", reasoning_tokens),
+    };
+    return read_usage(object, rows, COUNT(rows), usage);
+}
+
+bool acog_dialect_messages_usage(struct acog_json_value object, struct acog_usage *usage)
+{
+    static const struct usage_row rows[] = {
+        USAGE("input_tokens", input_tokens),
+        USAGE("output_tokens", output_tokens),
+        USAGE("cache_read_input_tokens", cached_tokens),
+        USAGE("cache_creation_input_tokens", cache_write_tokens),
+    };
+    return read_usage(object, rows, COUNT(rows), usage);
+}
+
+bool acog_dialect_responses_usage(struct acog_json_value object, struct acog_usage *usage)
+{
+    static const struct usage_row rows[] = {
+        USAGE("input_tokens", input_tokens),
+        USAGE("output_tokens", output_tokens),
+        USAGE("input_tokens_details.cached_tokens", cached_tokens),
+        USAGE("input_tokens_details.cache_write_tokens", cache_write_tokens),
+        USAGE("output_tokens_details.reasoning_tokens", reasoning_tokens),
+    };
+    return read_usage(object, rows, COUNT(rows), usage);
+}
