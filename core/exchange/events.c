@@ -74,12 +74,12 @@ static bool tell_news(struct acog_exchange *exchange, struct acog_exchange_attem
 
 /* -- one event ------------------------------------------------------------------------------------- */
 
-/* Holds the event back, or passes it on. */
+/* Holds bytes back, or passes them on. */
 static void keep(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
                  struct acog_view raw, struct run *run)
 {
-    if (exchange->reply == ACOG_REPLY_NO_CLIENT) {
-        return; /* it is only read on for what it tells (S2.45) */
+    if (raw.len == 0 || exchange->reply == ACOG_REPLY_NO_CLIENT) {
+        return; /* without a client it is only read on for what it tells (S2.45) */
     }
     if (!attempt->live) {
         if (raw.len <= attempt->held.bytes_max - attempt->held.len) {
@@ -95,6 +95,31 @@ static void keep(struct acog_exchange *exchange, struct acog_exchange_attempt *a
     } else if (attempt->state == ACOG_ATTEMPT_STREAM) {
         fail(exchange, attempt, run, ACOG_CAUSE_HELD_FULL);
     }
+}
+
+/* The LF of a CRLF that the reads cut in two comes as the first byte of the next event. It goes where the event went
+ * that it ends: how many bytes of `raw` it takes, 0 or 1. */
+static size_t lead_bytes(const struct acog_exchange_attempt *attempt, struct acog_view raw)
+{
+    return attempt->after_cr && raw.len > 0 && raw.ptr[0] == '\n' ? 1 : 0;
+}
+
+static void keep_event(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
+                       struct acog_view raw, struct run *run)
+{
+    size_t lead = attempt->dropped_last ? lead_bytes(attempt, raw) : 0;
+    attempt->after_cr = raw.len > 0 && raw.ptr[raw.len - 1] == '\r';
+    attempt->dropped_last = false;
+    keep(exchange, attempt, acog_view_slice(raw, lead, raw.len), run);
+}
+
+static void drop_event(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
+                       struct acog_view raw, struct run *run)
+{
+    size_t lead = attempt->dropped_last ? 0 : lead_bytes(attempt, raw);
+    attempt->after_cr = raw.len > 0 && raw.ptr[raw.len - 1] == '\r';
+    attempt->dropped_last = true;
+    keep(exchange, attempt, acog_view_slice(raw, 0, lead), run);
 }
 
 static void take_error(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
@@ -118,7 +143,7 @@ static void take_done(struct acog_exchange *exchange, struct acog_exchange_attem
     if (!tell_news(exchange, attempt, run)) {
         return;
     }
-    keep(exchange, attempt, raw, run);
+    keep_event(exchange, attempt, raw, run);
     if (attempt->state == ACOG_ATTEMPT_STREAM) {
         attempt->state = ACOG_ATTEMPT_TAIL;
         attempt->wait_until_ms = exchange->now_ms + ACOG_EXCHANGE_TAIL_WAIT_MS;
@@ -135,24 +160,31 @@ static void take_event(struct acog_exchange *exchange, struct acog_exchange_atte
     switch (kind) {
     case ACOG_STREAM_EVENT_COMMENT:
     case ACOG_STREAM_EVENT_PING: /* no event that a clock would count (B73) */
-        keep(exchange, attempt, event->raw, run);
+        keep_event(exchange, attempt, event->raw, run);
         break;
     case ACOG_STREAM_EVENT_OTHER:
     case ACOG_STREAM_EVENT_OUTPUT:
         if (tell_news(exchange, attempt, run)) {
-            keep(exchange, attempt, event->raw, run);
+            keep_event(exchange, attempt, event->raw, run);
         }
         break;
     case ACOG_STREAM_EVENT_USAGE_ONLY:
-        if (tell_news(exchange, attempt, run) && !attempt->hide_usage) {
-            keep(exchange, attempt, event->raw, run);
+        if (!tell_news(exchange, attempt, run)) {
+            break;
+        }
+        if (attempt->hide_usage) {
+            drop_event(exchange, attempt, event->raw, run);
+        } else {
+            keep_event(exchange, attempt, event->raw, run);
         }
         break;
     case ACOG_STREAM_EVENT_DONE:
         take_done(exchange, attempt, event->raw, run);
         break;
     case ACOG_STREAM_EVENT_BAD:
-        if (!exchange->snapshot->policy.bad_event_drops) {
+        if (exchange->snapshot->policy.bad_event_drops) {
+            drop_event(exchange, attempt, event->raw, run);
+        } else {
             fail(exchange, attempt, run, ACOG_CAUSE_BAD_ANSWER);
         }
         break;
@@ -223,7 +255,7 @@ static void take_last_event(struct acog_exchange *exchange, struct acog_exchange
         attempt->tracker = before;
     } else if (tell_news(exchange, attempt, run) &&
                !(kind == ACOG_STREAM_EVENT_USAGE_ONLY && attempt->hide_usage)) {
-        keep(exchange, attempt, event.raw, run);
+        keep_event(exchange, attempt, event.raw, run);
     }
 }
 

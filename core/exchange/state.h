@@ -69,7 +69,9 @@ struct acog_exchange_attempt {
     unsigned status;        /* of the head; 0: none */
     bool hide_usage;        /* the client did not ask for the usage chunk (B51) */
     bool first_event_told;
-    bool fault_cut; /* FAULT: more than ACOG_EXCHANGE_FAULT_MAX came */
+    bool after_cr;     /* the last event ended with a CR: a LF that comes now belongs to it */
+    bool dropped_last; /* the last event was not for the client */
+    bool fault_cut;    /* FAULT: more than ACOG_EXCHANGE_FAULT_MAX came */
     unsigned outputs_told;
     int64_t wait_until_ms; /* TAIL, FAULT */
     int64_t retry_after_ms;

@@ -182,12 +182,12 @@ static bool lets_through(const struct acog_connection *connection, struct acog_v
     return connection->betas == NULL;
 }
 
-/* `list` has the item, between commas. */
-static bool lists(struct acog_view list, struct acog_view item)
+/* `list` has the item, between commas and behind the prefix that each of its items has. */
+static bool lists(struct acog_view list, struct acog_view prefix, struct acog_view item)
 {
     while (list.len > 0) {
         size_t comma = acog_view_find(list, ACOG_VIEW(","));
-        if (acog_view_equal(acog_view_slice(list, 0, comma), item)) {
+        if (acog_view_equal(acog_view_slice(list, prefix.len, comma), item)) {
             return true;
         }
         list = acog_view_slice(list, comma + 1, list.len);
@@ -195,10 +195,13 @@ static bool lists(struct acog_view list, struct acog_view item)
     return false;
 }
 
-/* An item that finds no room is left out. */
+/* Adds an item once; one that finds no room is left out. */
 static void add_item(struct acog_buffer *list, struct acog_view prefix, struct acog_view item)
 {
     size_t before = list->len;
+    if (lists(acog_buffer_view(list), prefix, item)) {
+        return;
+    }
     enum acog_code code = before == 0 ? ACOG_OK : acog_buffer_append(list, ACOG_VIEW(","));
     if (code == ACOG_OK) {
         code = acog_buffer_append(list, prefix);
@@ -225,7 +228,7 @@ static void add_beta_line(struct betas *betas, struct acog_view line)
         struct acog_view beta = acog_view_trim(acog_view_slice(line, 0, comma));
         line = acog_view_slice(line, comma + 1, line.len);
         betas->seen++;
-        if (beta.len == 0 || lists(acog_buffer_view(&betas->kept), beta)) {
+        if (beta.len == 0) {
             continue;
         }
         if (lets_through(betas->connection, beta)) {

@@ -19,8 +19,8 @@
 struct driver_send {
     struct acog_buffer body;
     struct acog_buffer headers; /* "name: value\n" … */
-    char connection[32];
-    char model[128];
+    char connection[1024];
+    char model[1024];
     char query[64];
     uint64_t body_bytes;
     bool stream;
@@ -46,6 +46,7 @@ struct driver {
     size_t send_count;
     unsigned status;
     struct acog_buffer headers;
+    size_t header_count;
     int64_t content_length;
     struct acog_buffer reply;
     size_t data_commands;
@@ -76,6 +77,7 @@ static inline void driver_fill_policy(struct driver *driver)
     policy->name = ACOG_VIEW("test");
     policy->backoff = (struct acog_backoff){.kind = ACOG_BACKOFF_NONE};
     policy->attempts.max = 2;
+    policy->health.mode = ACOG_HEALTH_OFF; /* a test makes many requests fail */
     policy->order[0] = (struct acog_order_key){.kind = ACOG_ORDER_CATALOGUE, .slot = ACOG_NO_SLOT};
     policy->order_count = 1;
     policy->refusal = (struct acog_refusal){0};
@@ -242,6 +244,7 @@ static inline void driver_perform(struct driver *driver, const struct acog_comma
         assert_int_equal(driver->status, 0);
         driver->status = command->head.status;
         driver->content_length = command->head.content_length;
+        driver->header_count = command->head.header_count;
         driver_append_headers(&driver->headers, command->head.headers, command->head.header_count);
         break;
     case ACOG_COMMAND_REPLY_DATA:
