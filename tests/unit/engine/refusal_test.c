@@ -1,0 +1,230 @@
+/* refusal_test.c - the policy-block fallback: kept reply, one fallback attempt, replay (S4.24-S4.31, B76). */
+#include "tests/support/check.h"
+#include "tests/support/engine_world.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#define MODEL    "claude-haiku-4-5"
+#define FALLBACK "claude-opus-4-8"
+
+static struct world *with_fallback_model(void)
+{
+    struct world *world = world_new(ENGINE_POLICY_ACOG);
+    struct acog_connection *d = engine_rows_connection(world->rows, "d", ACOG_CHANNEL_DIRECT);
+    engine_rows_candidate(world->rows, d, MODEL);
+    engine_rows_candidate(world->rows, d, FALLBACK);
+    engine_rows_add(world->rows, "v", ACOG_CHANNEL_VERTEX, MODEL);
+    d->is_default = true;
+    return world;
+}
+
+static void the_fallback_model_answers(void **state)
+{
+    (void)state;
+    for (int stream = 0; stream <= 1; stream++) {
+        struct world *world = with_fallback_model();
+        struct acog_request_facts facts = world_facts(MODEL);
+        facts.stream = stream == 1;
+        world_cause(world, "d", ACOG_CAUSE_REFUSAL, 1);
+        world_run(world, &facts);
+        assert_string_equal(world->tried, "d,d"); /* S4.25: same connection */
+        assert_int_equal(world->request.fallback, ACOG_FALLBACK_APPLIED); /* S4.27 */
+        assert_true(world->answered);
+        assert_false(world->replayed);
+        assert_int_equal(world->committed_attempt, 2);
+        assert_true(acog_view_equal(world->request.attempts[1].model, ACOG_VIEW(FALLBACK)));
+        assert_int_equal(world->request.attempts[1].plan_row, ACOG_NO_PLAN_ROW);
+        assert_int_equal(atomic_load(&engine_rows_circuit(world->rows, "d")->circuit), 0);
+        world_free(&world);
+    }
+}
+
+static void the_kept_reply_is_dropped_with_the_first_output(void **state)
+{
+    (void)state;
+    struct world *world = with_fallback_model();
+    struct acog_request_facts facts = world_facts(MODEL);
+    facts.stream = true;
+    world_arrive(world, &facts);
+    struct acog_failure refusal = {.cause = ACOG_CAUSE_REFUSAL, .retry_after_ms = -1};
+    struct acog_event event = {.type = ACOG_EVENT_FAILED, .attempt = 1, .failure = &refusal};
+    world_step(world, &event);
+    assert_int_equal(world->actions.count, 2);
+    assert_int_equal(world->actions.list[0].type, ACOG_ACTION_KEEP_REPLY);
+    assert_int_equal(world->actions.list[1].type, ACOG_ACTION_DISPATCH);
+    world_event(world, ACOG_EVENT_HEADERS, 2);
+    assert_int_equal(world->actions.count, 0);
+    world_event(world, ACOG_EVENT_FIRST_EVENT, 2);
+    assert_int_equal(world->actions.count, 0);
+    world_event(world, ACOG_EVENT_OUTPUT, 2);
+    assert_int_equal(world->actions.count, 2);
+    assert_int_equal(world->actions.list[0].type, ACOG_ACTION_DROP_KEPT);
+    assert_int_equal(world->actions.list[1].type, ACOG_ACTION_COMMIT);
+    world_free(&world);
+}
+
+static void every_failure_before_that_replays_the_refusal(void **state)
+{
+    (void)state;
+
+    static const enum acog_cause causes[] = {ACOG_CAUSE_REFUSAL, ACOG_CAUSE_CONNECT,
+                                             ACOG_CAUSE_BAD_ANSWER, ACOG_CAUSE_CUT,
+                                             ACOG_CAUSE_GATEWAY};
+
+    for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++) {
+        struct world *world = with_fallback_model();
+        struct acog_request_facts facts = world_facts(MODEL);
+        world_cause(world, "d", ACOG_CAUSE_REFUSAL, 1);
+        world_cause(world, "d", causes[i], 1);
+        world_run(world, &facts);
+        assert_string_equal(world->tried, "d,d"); /* once */
+        assert_true(world->replayed);             /* S4.29 */
+        assert_false(world->has_error);
+        assert_int_equal(world->request.fallback, ACOG_FALLBACK_UNAVAILABLE);
+        assert_int_equal(world->request.outcome, ACOG_OUTCOME_COMPLETED);
+        world_free(&world);
+    }
+}
+
+static void a_fallback_that_hangs_is_stopped_and_the_refusal_replayed(void **state)
+{
+    (void)state;
+    struct world *world = with_fallback_model();
+    struct acog_request_facts facts = world_facts(MODEL);
+    facts.stream = true;
+    world_cause(world, "d", ACOG_CAUSE_REFUSAL, 1);
+    world_late(world, "d", 999000);
+    world_run(world, &facts);
+    assert_int_equal(world->actions.list[0].type, ACOG_ACTION_CANCEL);
+    assert_int_equal(world->actions.list[1].type, ACOG_ACTION_REPLAY_KEPT);
+    assert_int_equal(world->actions.list[1].attempt, 1);
+    world_free(&world);
+}
+
+static void a_request_for_the_fallback_model_is_skipped_before_its_opt_out(void **state)
+{
+    (void)state;
+    struct world *world = with_fallback_model();
+    struct acog_request_facts facts = world_facts(FALLBACK);
+    facts.fallback_opt_out = true; /* G4.5 */
+    world_cause(world, "d", ACOG_CAUSE_REFUSAL, 1);
+    world_run(world, &facts);
+    assert_int_equal(world->request.fallback, ACOG_FALLBACK_SKIPPED); /* S4.28 */
+    assert_true(world->replayed);
+    assert_string_equal(world->tried, "d");
+    world_free(&world);
+}
+
+static void opting_out_replays_without_a_second_call(void **state)
+{
+    (void)state;
+    struct world *world = with_fallback_model();
+    struct acog_request_facts facts = world_facts(MODEL);
+    facts.fallback_opt_out = true;
+    world_cause(world, "d", ACOG_CAUSE_REFUSAL, 1);
+    world_run(world, &facts);
+    assert_int_equal(world->request.fallback, ACOG_FALLBACK_UNAVAILABLE); /* S4.31 */
+    assert_string_equal(world->tried, "d");
+    world_free(&world);
+}
+
+static void another_connection_only_where_the_policy_allows(void **state)
+{
+    (void)state;
+    struct world *world = world_new(ENGINE_POLICY_ACOG);
+    struct acog_request_facts facts = world_facts(MODEL);
+    engine_rows_add(world->rows, "d", ACOG_CHANNEL_DIRECT, MODEL);
+    struct acog_connection *v = engine_rows_connection(world->rows, "v", ACOG_CHANNEL_VERTEX);
+    engine_rows_candidate(world->rows, v, MODEL);
+    engine_rows_candidate(world->rows, v, FALLBACK);
+    engine_rows_add(world->rows, "unseen", ACOG_CHANNEL_CUSTOM, FALLBACK);
+    engine_rows_find(world->rows, "d")->is_default = true;
+    world_cause(world, "d", ACOG_CAUSE_REFUSAL, 2);
+    world_run(world, &facts);
+    assert_int_equal(world->request.fallback, ACOG_FALLBACK_UNAVAILABLE); /* G4.4 */
+    assert_string_equal(world->tried, "d");
+    world->rows->snapshot.policy.refusal.same_connection = false;
+    world_run(world, &facts);
+    assert_int_equal(world->request.fallback, ACOG_FALLBACK_APPLIED);
+    assert_string_equal(world->tried, "d,v"); /* S4.18d; never one that no filter has seen */
+    world_free(&world);
+}
+
+static void it_has_its_own_budget_unless_it_counts(void **state)
+{
+    (void)state;
+    struct world *world = with_fallback_model();
+    struct acog_request_facts facts = world_facts(MODEL);
+    world->rows->snapshot.policy.attempts.max = 1;
+    world_cause(world, "d", ACOG_CAUSE_REFUSAL, 1);
+    world_run(world, &facts);
+    assert_int_equal(world->request.fallback, ACOG_FALLBACK_APPLIED); /* G4.6 */
+    world->rows->snapshot.policy.refusal.counts_as_attempt = true;
+    world_forget_scripts(world);
+    world_cause(world, "d", ACOG_CAUSE_REFUSAL, 1);
+    world_run(world, &facts);
+    assert_int_equal(world->request.fallback, ACOG_FALLBACK_UNAVAILABLE);
+    world_free(&world);
+}
+
+static void an_open_circuit_of_the_fallback_replays(void **state)
+{
+    (void)state;
+    struct world *world = with_fallback_model();
+    struct acog_request_facts facts = world_facts(MODEL);
+    world->rows->candidates[1].circuit_cell = 100;
+    struct acog_circuit_ticket ticket;
+    struct acog_circuit_limits limits = acog_health_limits(&world->rows->snapshot.policy.health);
+    assert_true(acog_circuit_take(&world->rows->circuits[100].circuit, 0, false, &ticket));
+    acog_circuit_settle(&world->rows->circuits[100].circuit, ticket, ACOG_CIRCUIT_TRIPPED, &limits,
+                        0);
+    world_cause(world, "d", ACOG_CAUSE_REFUSAL, 1);
+    world_run(world, &facts);
+    assert_int_equal(world->request.fallback, ACOG_FALLBACK_UNAVAILABLE);
+    assert_true(world->replayed);
+    world_free(&world);
+}
+
+static void no_refusal_no_word_about_a_fallback(void **state)
+{
+    (void)state;
+    struct world *world = with_fallback_model();
+    struct acog_request_facts facts = world_facts(MODEL);
+    world_run(world, &facts);
+    assert_int_equal(world->request.fallback, ACOG_FALLBACK_NONE); /* S4.30 */
+    world_free(&world);
+}
+
+static void a_client_that_leaves_while_the_fallback_runs_ends_it(void **state)
+{
+    (void)state;
+    struct world *world = with_fallback_model();
+    struct acog_request_facts facts = world_facts(MODEL);
+    world_cause(world, "d", ACOG_CAUSE_REFUSAL, 1);
+    world_late(world, "d", 5000);
+    world->client_leaves_ms = 1000;
+    world_run(world, &facts);
+    assert_int_equal(world->request.outcome, ACOG_OUTCOME_CANCELLED);
+    assert_false(world->replayed);
+    assert_int_equal(world_in_flight(world), 0);
+    world_free(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_fallback_model_answers),
+        cmocka_unit_test(the_kept_reply_is_dropped_with_the_first_output),
+        cmocka_unit_test(every_failure_before_that_replays_the_refusal),
+        cmocka_unit_test(a_fallback_that_hangs_is_stopped_and_the_refusal_replayed),
+        cmocka_unit_test(a_request_for_the_fallback_model_is_skipped_before_its_opt_out),
+        cmocka_unit_test(opting_out_replays_without_a_second_call),
+        cmocka_unit_test(another_connection_only_where_the_policy_allows),
+        cmocka_unit_test(it_has_its_own_budget_unless_it_counts),
+        cmocka_unit_test(an_open_circuit_of_the_fallback_replays),
+        cmocka_unit_test(no_refusal_no_word_about_a_fallback),
+        cmocka_unit_test(a_client_that_leaves_while_the_fallback_runs_ends_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
