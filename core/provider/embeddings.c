@@ -11,9 +11,9 @@
 #define DIMENSIONS        8
 #define INPUTS_MAX        2048 /* OpenAI's own limit; more get no vector */
 #define JSON_DEPTH        64
-#define VECTOR_BYTES_MAX  ((size_t)256)    /* one row of the answer's `data` */
-#define BASE64_BYTES      44               /* of DIMENSIONS floats, padding included */
-#define DECIMAL_OF_A_STEP INT64_C(9765625) /* 1/1024 is 0.0009765625 */
+#define VECTOR_BYTES_MAX  ((size_t)256) /* one row of the answer's `data` */
+#define BASE64_BYTES      44            /* of DIMENSIONS floats, padding included */
+#define DECIMAL_OF_A_STEP 9765625LL     /* 1/1024 is 0.0009765625 */
 
 struct asked {
     size_t inputs;
@@ -71,10 +71,9 @@ static void write_numbers(const int64_t steps[DIMENSIONS], struct acog_buffer *o
 {
     ACOG_WRITE(out, "[");
     for (size_t i = 0; i < DIMENSIONS; i++) {
-        int64_t size = steps[i] < 0 ? -steps[i] : steps[i];
-        enum acog_code code =
-            acog_buffer_format(out, "%s%s0.%010lld", i > 0 ? "," : "", steps[i] < 0 ? "-" : "",
-                               (long long)(size * DECIMAL_OF_A_STEP));
+        long long size = steps[i] < 0 ? -steps[i] : steps[i];
+        enum acog_code code = acog_buffer_format(out, "%s%s0.%010lld", i > 0 ? "," : "",
+                                                 steps[i] < 0 ? "-" : "", size * DECIMAL_OF_A_STEP);
         ACOG_ASSERT(code == ACOG_OK);
     }
     ACOG_WRITE(out, "]");

@@ -307,7 +307,7 @@ static void write_whole(struct acog_provider_play *play, struct acog_buffer *out
     ACOG_UNREACHABLE("unknown surface");
 }
 
-/* A broken one ends at its half; an empty one gives no step of its own. */
+/* A broken one ends at its half. */
 static bool give_whole(struct acog_provider_play *play, struct acog_provider_step *step)
 {
     struct acog_view body = play->reply.body;
@@ -318,12 +318,13 @@ static bool give_whole(struct acog_provider_play *play, struct acog_provider_ste
     if (is_good(play->reply.status)) {
         play->now_ms += play->reply.first_output_delay_ms;
     }
-    play->state = ACOG_PLAY_BODY_SENT;
-    if (breaks_at(&play->reply, ACOG_STAGE_EVENTS)) {
-        play->state = ACOG_PLAY_CUT;
-        body = acog_view_slice(body, 0, body.len / 2);
+    bool cut = breaks_at(&play->reply, ACOG_STAGE_EVENTS);
+    body = acog_view_slice(body, 0, cut ? body.len / 2 : body.len);
+    if (body.len > 0) {
+        play->state = cut ? ACOG_PLAY_CUT : ACOG_PLAY_BODY_SENT;
+        return give_body(play, step, body);
     }
-    return body.len > 0 ? give_body(play, step, body) : acog_provider_next(play, step);
+    return cut ? give_fault(play, ACOG_STAGE_EVENTS, step) : give_last(play, step, ACOG_STEP_END);
 }
 
 /* -- a stream -------------------------------------------------------------------------------------- */

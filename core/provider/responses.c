@@ -4,11 +4,11 @@
 #include "writer.h"
 
 enum item_salt { /* each item has an id of its own */
-    ITEM_RESPONSE = 1,
-    ITEM_REASONING,
-    ITEM_TEXT,
-    ITEM_TOOL,
-    ITEM_CALL,
+    ACOG_ITEM_RESPONSE = 1,
+    ACOG_ITEM_REASONING,
+    ACOG_ITEM_TEXT,
+    ACOG_ITEM_TOOL,
+    ACOG_ITEM_CALL,
 };
 
 static int64_t text_index(const struct acog_provider_play *play)
@@ -40,9 +40,9 @@ static void write_item_id(const struct acog_provider_play *play, struct acog_vie
         const char *prefix;
         unsigned length;
     } forms[] = {
-        [ITEM_RESPONSE] = {"resp_0", 49}, [ITEM_REASONING] = {"rs_0", 49},
-        [ITEM_TEXT] = {"msg_0", 49},      [ITEM_TOOL] = {"fc_0", 49},
-        [ITEM_CALL] = {"call_", 24},
+        [ACOG_ITEM_RESPONSE] = {"resp_0", 49}, [ACOG_ITEM_REASONING] = {"rs_0", 49},
+        [ACOG_ITEM_TEXT] = {"msg_0", 49},      [ACOG_ITEM_TOOL] = {"fc_0", 49},
+        [ACOG_ITEM_CALL] = {"call_", 24},
     };
 
     acog_write_string(out, name);
@@ -72,7 +72,7 @@ static void write_reasoning_item(const struct acog_provider_play *play, bool don
                                  struct acog_buffer *out)
 {
     ACOG_WRITE(out, "{");
-    write_item_id(play, ACOG_VIEW("id"), ITEM_REASONING, out);
+    write_item_id(play, ACOG_VIEW("id"), ACOG_ITEM_REASONING, out);
     ACOG_WRITE(out, ",\"type\":\"reasoning\",\"summary\":[");
     if (done) {
         write_reasoning_part(play->walk.reasoning, out);
@@ -84,7 +84,7 @@ static void write_text_item(const struct acog_provider_play *play, bool done,
                             struct acog_buffer *out)
 {
     ACOG_WRITE(out, "{");
-    write_item_id(play, ACOG_VIEW("id"), ITEM_TEXT, out);
+    write_item_id(play, ACOG_VIEW("id"), ACOG_ITEM_TEXT, out);
     ACOG_WRITE(out, ",\"type\":\"message\",\"status\":");
     acog_write_string(out, done ? ACOG_VIEW("completed") : ACOG_VIEW("in_progress"));
     ACOG_WRITE(out, ",\"content\":[");
@@ -98,13 +98,13 @@ static void write_tool_item(const struct acog_provider_play *play, bool done,
                             struct acog_buffer *out)
 {
     ACOG_WRITE(out, "{");
-    write_item_id(play, ACOG_VIEW("id"), ITEM_TOOL, out);
+    write_item_id(play, ACOG_VIEW("id"), ACOG_ITEM_TOOL, out);
     ACOG_WRITE(out, ",\"type\":\"function_call\",\"status\":");
     acog_write_string(out, done ? ACOG_VIEW("completed") : ACOG_VIEW("in_progress"));
     ACOG_WRITE(out, ",\"arguments\":");
     acog_write_string(out, done ? play->walk.tool_arguments : ACOG_VIEW(""));
     ACOG_WRITE(out, ",");
-    write_item_id(play, ACOG_VIEW("call_id"), ITEM_CALL, out);
+    write_item_id(play, ACOG_VIEW("call_id"), ACOG_ITEM_CALL, out);
     ACOG_WRITE(out, ",\"name\":");
     acog_write_string(out, play->reply.tool_name);
     ACOG_WRITE(out, "}");
@@ -152,9 +152,9 @@ static void write_incomplete_details(struct acog_view reason, struct acog_buffer
 }
 
 enum response_state {
-    RESPONSE_IN_PROGRESS = 0,
-    RESPONSE_ENDED,
-    RESPONSE_FAILED,
+    ACOG_RESPONSE_IN_PROGRESS = 0,
+    ACOG_RESPONSE_ENDED,
+    ACOG_RESPONSE_FAILED,
 };
 
 static void write_error(const struct acog_provider_play *play, struct acog_buffer *out)
@@ -170,20 +170,20 @@ static void write_error(const struct acog_provider_play *play, struct acog_buffe
 static void write_response(const struct acog_provider_play *play, enum response_state state,
                            struct acog_buffer *out)
 {
-    bool ended = state == RESPONSE_ENDED;
+    bool ended = state == ACOG_RESPONSE_ENDED;
     struct acog_view reason = ended ? incomplete_reason(play) : (struct acog_view){0};
     struct acog_view status = reason.len > 0 ? ACOG_VIEW("incomplete") : ACOG_VIEW("completed");
     if (!ended) {
-        status = state == RESPONSE_FAILED ? ACOG_VIEW("failed") : ACOG_VIEW("in_progress");
+        status = state == ACOG_RESPONSE_FAILED ? ACOG_VIEW("failed") : ACOG_VIEW("in_progress");
     }
     ACOG_WRITE(out, "{");
-    write_item_id(play, ACOG_VIEW("id"), ITEM_RESPONSE, out);
+    write_item_id(play, ACOG_VIEW("id"), ACOG_ITEM_RESPONSE, out);
     ACOG_WRITE(out, ",\"object\":\"response\",\"created_at\":");
     acog_write_number(out, play->request.unix_ms / 1000);
     ACOG_WRITE(out, ",\"status\":");
     acog_write_string(out, status);
     ACOG_WRITE(out, ",\"background\":false,\"error\":");
-    if (state == RESPONSE_FAILED) {
+    if (state == ACOG_RESPONSE_FAILED) {
         write_error(play, out);
     } else {
         ACOG_WRITE(out, "null");
@@ -246,10 +246,10 @@ static void write_item_event(struct acog_provider_play *play, enum item_salt ite
                      : ACOG_VIEW("response.output_item.added"),
                 out);
     ACOG_WRITE(out, ",\"output_index\":");
-    if (item == ITEM_REASONING) {
+    if (item == ACOG_ITEM_REASONING) {
         ACOG_WRITE(out, "0,\"item\":");
         write_reasoning_item(play, done, out);
-    } else if (item == ITEM_TEXT) {
+    } else if (item == ACOG_ITEM_TEXT) {
         acog_write_number(out, text_index(play));
         ACOG_WRITE(out, ",\"item\":");
         write_text_item(play, done, out);
@@ -269,9 +269,9 @@ static void begin_part_event(struct acog_provider_play *play, struct acog_view t
     ACOG_WRITE(out, ",");
     write_item_id(play, ACOG_VIEW("item_id"), item, out);
     ACOG_WRITE(out, ",\"output_index\":");
-    if (item == ITEM_REASONING) {
+    if (item == ACOG_ITEM_REASONING) {
         ACOG_WRITE(out, "0,\"summary_index\":0");
-    } else if (item == ITEM_TEXT) {
+    } else if (item == ACOG_ITEM_TEXT) {
         acog_write_number(out, text_index(play));
         ACOG_WRITE(out, ",\"content_index\":0");
     } else {
@@ -284,7 +284,7 @@ static void write_part_event(struct acog_provider_play *play, struct acog_view t
 {
     begin_part_event(play, type, item, out);
     ACOG_WRITE(out, ",\"part\":");
-    if (item == ITEM_REASONING) {
+    if (item == ACOG_ITEM_REASONING) {
         write_reasoning_part(text, out);
     } else {
         write_text_part(text, out);
@@ -302,7 +302,7 @@ static void write_piece_event(struct acog_provider_play *play, struct acog_view 
     acog_write_string(out, field);
     ACOG_WRITE(out, ":");
     acog_write_string(out, text);
-    if (item == ITEM_TEXT) {
+    if (item == ACOG_ITEM_TEXT) {
         ACOG_WRITE(out, ",\"logprobs\":[]");
     }
     end_event(out);
@@ -312,19 +312,19 @@ static void write_reasoning_beat(struct acog_provider_play *play, struct acog_bu
 {
     const struct acog_walk *walk = &play->walk;
     if (walk->beat == ACOG_BEAT_REASONING_PART) {
-        write_part_event(play, ACOG_VIEW("response.reasoning_summary_part.added"), ITEM_REASONING,
-                         ACOG_VIEW(""), out);
+        write_part_event(play, ACOG_VIEW("response.reasoning_summary_part.added"),
+                         ACOG_ITEM_REASONING, ACOG_VIEW(""), out);
     } else if (walk->beat == ACOG_BEAT_REASONING_PIECE) {
-        write_piece_event(play, ACOG_VIEW("response.reasoning_summary_text.delta"), ITEM_REASONING,
-                          ACOG_VIEW("delta"), walk->piece, out);
+        write_piece_event(play, ACOG_VIEW("response.reasoning_summary_text.delta"),
+                          ACOG_ITEM_REASONING, ACOG_VIEW("delta"), walk->piece, out);
     } else if (walk->beat == ACOG_BEAT_REASONING_DONE) {
-        write_piece_event(play, ACOG_VIEW("response.reasoning_summary_text.done"), ITEM_REASONING,
-                          ACOG_VIEW("text"), walk->reasoning, out);
+        write_piece_event(play, ACOG_VIEW("response.reasoning_summary_text.done"),
+                          ACOG_ITEM_REASONING, ACOG_VIEW("text"), walk->reasoning, out);
     } else if (walk->beat == ACOG_BEAT_REASONING_PART_DONE) {
-        write_part_event(play, ACOG_VIEW("response.reasoning_summary_part.done"), ITEM_REASONING,
-                         walk->reasoning, out);
+        write_part_event(play, ACOG_VIEW("response.reasoning_summary_part.done"),
+                         ACOG_ITEM_REASONING, walk->reasoning, out);
     } else {
-        write_item_event(play, ITEM_REASONING, walk->beat == ACOG_BEAT_REASONING_CLOSE, out);
+        write_item_event(play, ACOG_ITEM_REASONING, walk->beat == ACOG_BEAT_REASONING_CLOSE, out);
     }
 }
 
@@ -332,18 +332,19 @@ static void write_text_beat(struct acog_provider_play *play, struct acog_buffer 
 {
     const struct acog_walk *walk = &play->walk;
     if (walk->beat == ACOG_BEAT_TEXT_PART) {
-        write_part_event(play, ACOG_VIEW("response.content_part.added"), ITEM_TEXT, ACOG_VIEW(""),
-                         out);
+        write_part_event(play, ACOG_VIEW("response.content_part.added"), ACOG_ITEM_TEXT,
+                         ACOG_VIEW(""), out);
     } else if (walk->beat == ACOG_BEAT_TEXT_PIECE) {
-        write_piece_event(play, ACOG_VIEW("response.output_text.delta"), ITEM_TEXT,
+        write_piece_event(play, ACOG_VIEW("response.output_text.delta"), ACOG_ITEM_TEXT,
                           ACOG_VIEW("delta"), walk->piece, out);
     } else if (walk->beat == ACOG_BEAT_TEXT_DONE) {
-        write_piece_event(play, ACOG_VIEW("response.output_text.done"), ITEM_TEXT,
+        write_piece_event(play, ACOG_VIEW("response.output_text.done"), ACOG_ITEM_TEXT,
                           ACOG_VIEW("text"), walk->text, out);
     } else if (walk->beat == ACOG_BEAT_TEXT_PART_DONE) {
-        write_part_event(play, ACOG_VIEW("response.content_part.done"), ITEM_TEXT, walk->text, out);
+        write_part_event(play, ACOG_VIEW("response.content_part.done"), ACOG_ITEM_TEXT, walk->text,
+                         out);
     } else {
-        write_item_event(play, ITEM_TEXT, walk->beat == ACOG_BEAT_TEXT_CLOSE, out);
+        write_item_event(play, ACOG_ITEM_TEXT, walk->beat == ACOG_BEAT_TEXT_CLOSE, out);
     }
 }
 
@@ -351,13 +352,13 @@ static void write_tool_beat(struct acog_provider_play *play, struct acog_buffer 
 {
     const struct acog_walk *walk = &play->walk;
     if (walk->beat == ACOG_BEAT_TOOL_PIECE) {
-        write_piece_event(play, ACOG_VIEW("response.function_call_arguments.delta"), ITEM_TOOL,
+        write_piece_event(play, ACOG_VIEW("response.function_call_arguments.delta"), ACOG_ITEM_TOOL,
                           ACOG_VIEW("delta"), walk->piece, out);
     } else if (walk->beat == ACOG_BEAT_TOOL_DONE) {
-        write_piece_event(play, ACOG_VIEW("response.function_call_arguments.done"), ITEM_TOOL,
+        write_piece_event(play, ACOG_VIEW("response.function_call_arguments.done"), ACOG_ITEM_TOOL,
                           ACOG_VIEW("arguments"), walk->tool_arguments, out);
     } else {
-        write_item_event(play, ITEM_TOOL, walk->beat == ACOG_BEAT_TOOL_CLOSE, out);
+        write_item_event(play, ACOG_ITEM_TOOL, walk->beat == ACOG_BEAT_TOOL_CLOSE, out);
     }
 }
 
@@ -365,10 +366,11 @@ void acog_responses_write_beat(struct acog_provider_play *play, struct acog_buff
 {
     switch (play->walk.beat) {
     case ACOG_BEAT_START:
-        write_response_event(play, ACOG_VIEW("response.created"), RESPONSE_IN_PROGRESS, out);
+        write_response_event(play, ACOG_VIEW("response.created"), ACOG_RESPONSE_IN_PROGRESS, out);
         return;
     case ACOG_BEAT_STARTED:
-        write_response_event(play, ACOG_VIEW("response.in_progress"), RESPONSE_IN_PROGRESS, out);
+        write_response_event(play, ACOG_VIEW("response.in_progress"), ACOG_RESPONSE_IN_PROGRESS,
+                             out);
         return;
     case ACOG_BEAT_REASONING_OPEN:
     case ACOG_BEAT_REASONING_PART:
@@ -396,7 +398,7 @@ void acog_responses_write_beat(struct acog_provider_play *play, struct acog_buff
         write_response_event(play,
                              incomplete_reason(play).len > 0 ? ACOG_VIEW("response.incomplete")
                                                              : ACOG_VIEW("response.completed"),
-                             RESPONSE_ENDED, out);
+                             ACOG_RESPONSE_ENDED, out);
         return;
     case ACOG_BEAT_USAGE:
     case ACOG_BEAT_LAST:
@@ -416,10 +418,10 @@ void acog_responses_write_failed(struct acog_provider_play *play, struct acog_bu
     acog_write_string(out, play->reply.error_message);
     ACOG_WRITE(out, ",\"param\":null");
     end_event(out);
-    write_response_event(play, ACOG_VIEW("response.failed"), RESPONSE_FAILED, out);
+    write_response_event(play, ACOG_VIEW("response.failed"), ACOG_RESPONSE_FAILED, out);
 }
 
 void acog_responses_write_whole(const struct acog_provider_play *play, struct acog_buffer *out)
 {
-    write_response(play, RESPONSE_ENDED, out);
+    write_response(play, ACOG_RESPONSE_ENDED, out);
 }

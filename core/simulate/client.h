@@ -1,4 +1,4 @@
-/* client.h - one client and the reply it gets (world.h is how others see it). */
+/* client.h - one client and the reply to its request (world.h is how others see it). */
 #ifndef ACOG_SIMULATE_CLIENT_H
 #define ACOG_SIMULATE_CLIENT_H
 

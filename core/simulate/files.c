@@ -3,8 +3,8 @@
 
 #include "acog/memory.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fts.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,49 +66,45 @@ static bool is_test(const char *name)
     return bytes > suffix_bytes && strcmp(name + bytes - suffix_bytes, suffix) == 0;
 }
 
-static enum acog_code walk(struct acog_files *files, const char *folder, int depth,
-                           struct acog_error *error);
-
-static enum acog_code visit(struct acog_files *files, const char *folder, const char *name,
-                            int depth, struct acog_error *error)
+/* Whether the walk is to go on from here; tests are added on the way. */
+static enum acog_code visit(struct acog_files *files, FTS *walk, FTSENT *entry,
+                            struct acog_error *error)
 {
-    char path[ACOG_PATH_BYTES_MAX];
-    struct stat status;
-    size_t folder_bytes = strlen(folder);
-    bool slash = folder_bytes > 0 && folder[folder_bytes - 1] == '/';
-    int length = snprintf(path, sizeof(path), "%s%s%s", folder, slash ? "" : "/", name);
-    if (length < 0 || (size_t)length >= sizeof(path)) {
-        return acog_error_set(error, ACOG_TOO_BIG, "%s: the path is too long", folder);
+    bool hidden = entry->fts_level > 0 && entry->fts_name[0] == '.';
+    switch (entry->fts_info) {
+    case FTS_D:
+        if (entry->fts_level > DEPTH_MAX) {
+            return acog_error_set(error, ACOG_TOO_BIG, "%s: folders are nested deeper than %d",
+                                  entry->fts_path, DEPTH_MAX);
+        }
+        if (hidden) {
+            (void)fts_set(walk, entry, FTS_SKIP);
+        }
+        return ACOG_OK;
+    case FTS_DNR:
+    case FTS_ERR:
+        return acog_error_set(error, ACOG_IO, "%s: the folder cannot be read", entry->fts_path);
+    case FTS_F:
+        return !hidden && is_test(entry->fts_name) ? add(files, entry->fts_path, error) : ACOG_OK;
+    default: /* the way back, links, sockets, what is gone meanwhile */
+        return ACOG_OK;
     }
-    if (lstat(path, &status) != 0) {
-        return ACOG_OK; /* gone meanwhile */
-    }
-    if (S_ISDIR(status.st_mode)) {
-        return walk(files, path, depth + 1, error);
-    }
-    return S_ISREG(status.st_mode) && is_test(name) ? add(files, path, error) : ACOG_OK;
 }
 
-static enum acog_code walk(struct acog_files *files, const char *folder, int depth,
-                           struct acog_error *error)
+static enum acog_code walk_folder(struct acog_files *files, char *folder, struct acog_error *error)
 {
-    if (depth > DEPTH_MAX) {
-        return acog_error_set(error, ACOG_TOO_BIG, "%s: folders are nested deeper than %d", folder,
-                              DEPTH_MAX);
-    }
-    DIR *open = opendir(folder);
-    if (open == NULL) {
+    char *const folders[] = {folder, NULL};
+    FTS *walk = fts_open(folders, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    if (walk == NULL) {
         return acog_error_set(error, ACOG_IO, "%s: the folder cannot be read", folder);
     }
     enum acog_code code = ACOG_OK;
-    const struct dirent *entry = readdir(open);
+    FTSENT *entry = fts_read(walk);
     while (code == ACOG_OK && entry != NULL) {
-        if (entry->d_name[0] != '.') {
-            code = visit(files, folder, entry->d_name, depth, error);
-        }
-        entry = readdir(open);
+        code = visit(files, walk, entry, error);
+        entry = fts_read(walk);
     }
-    (void)closedir(open);
+    (void)fts_close(walk);
     return code;
 }
 
@@ -128,8 +124,18 @@ enum acog_code acog_files_find(struct acog_files *files, const char *path, struc
     if (!S_ISDIR(status.st_mode)) {
         return add(files, path, error);
     }
+    char folder[ACOG_PATH_BYTES_MAX]; /* without a slash at its end; fts wants it writable */
+    size_t bytes = strlen(path);
+    while (bytes > 1 && path[bytes - 1] == '/') {
+        bytes--;
+    }
+    if (bytes >= sizeof(folder)) {
+        return acog_error_set(error, ACOG_TOO_BIG, "%s: the path is too long", path);
+    }
+    memcpy(folder, path, bytes);
+    folder[bytes] = '\0';
     size_t first = files->count;
-    enum acog_code code = walk(files, path, 0, error);
+    enum acog_code code = walk_folder(files, folder, error);
     if (code == ACOG_OK && files->count > first) {
         qsort(&files->paths[first], files->count - first, sizeof(files->paths[0]), compare_paths);
     }

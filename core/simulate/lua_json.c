@@ -52,6 +52,9 @@ int acog_lua_list(lua_State *L)
     return 1;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): JSON is nested; the depth is jansson's (2048) when it is read, DEPTH_MAX when it is
+ * written. */
+
 /* -- from JSON -------------------------------------------------------------------------------------- */
 
 static void push_value(lua_State *L, json_t *value);
@@ -284,6 +287,8 @@ static json_t *read_value(lua_State *L, int index, int depth, struct acog_error 
                    lua_typename(L, lua_type(L, index)));
     return NULL;
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 static int append_dumped(const char *text, size_t bytes, void *user)
 {

@@ -264,8 +264,7 @@ static void push_why(lua_State *L, const struct acog_snapshot *snapshot,
         const struct acog_plan_row *row = &request->plan[i];
         if (row->verdict == ACOG_PLAN_DROPPED) {
             acog_lua_push_view(L, connection_of(snapshot, row->candidate)->id);
-            acog_lua_push_view(L, row->reason.len > 0 ? row->reason
-                                                      : snapshot->policy.filters[row->filter].name);
+            acog_lua_push_view(L, row->reason.len > 0 ? row->reason : filter_name(snapshot, row));
             lua_rawset(L, -3);
         }
     }

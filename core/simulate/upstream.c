@@ -113,7 +113,7 @@ static bool make_room(struct acog_sim_upstream *upstream)
     }
     size_t room = upstream->received_room == 0 ? 4 : upstream->received_room * 2;
     struct acog_received **grown =
-        acog_grow(upstream->received, room * sizeof(upstream->received[0]));
+        acog_grow(upstream->received, room * sizeof(struct acog_received *));
     if (grown == NULL) {
         return false;
     }

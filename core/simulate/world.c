@@ -361,6 +361,7 @@ static void tell_step(struct acog_world *world, struct acog_sim_client *client,
 static void happen(struct acog_world *world, const struct due *due)
 {
     struct acog_sim_client *client = due->client;
+    ACOG_ASSERT(client != NULL);
     world->now_ms = due->at_ms > world->now_ms ? due->at_ms : world->now_ms;
     if (due->call != NULL) {
         tell_step(world, client, due->call);

@@ -29,51 +29,48 @@ enum acog_provider_stage {
 
 /* One reply in the script's words; the Lua names are in brackets where they differ. Defaults make a good answer. */
 struct acog_provider_reply {
-    unsigned status;            /* 200 */
-    struct acog_view text;      /* the answer's text; NULL ptr: "Hello from <connection>.", or none
-                                      * beside a tool call or a refusal; empty: none */
-    struct acog_view reasoning; /* reasoning or thinking before the text; empty: none */
-    struct acog_view tool_name; /* [tool.name] a tool call after the text; empty: none */
-    struct acog_view tool_arguments; /* [tool.arguments] JSON text */
-    bool
-        refusal; /* empty answer, stop_reason refusal (chat: content_filter); with an error status: the
-                   * shape of a refusal */
+    unsigned status; /* 200 */
+    uint32_t chunks; /* pieces of the text in a stream; 0: one a word */
+    /* The answer's text. NULL ptr: "Hello from <connection>.", or none beside a tool call or a refusal; empty: none. */
+    struct acog_view text;
+    struct acog_view reasoning;      /* reasoning or thinking before the text; empty: none */
+    struct acog_view tool_name;      /* [tool.name] a tool call after the text; empty: none */
+    struct acog_view tool_arguments; /* [tool.arguments] JSON text of an object, sent as it is */
+    /* Empty answer, stop_reason refusal (chat: content_filter). With an error status: the shape of a refusal. */
+    bool refusal;
+    bool no_usage; /* [usage = false] */
+    bool no_done;  /* [done = false] a chat stream without [DONE] */
     struct acog_view refusal_category;
     struct acog_view finish; /* native reason; empty: the natural one */
     int64_t input_tokens;    /* [usage.input] */
     int64_t output_tokens;   /* [usage.output]; -1: counted from the text */
-    bool no_usage;           /* [usage = false] */
-    bool no_done;            /* [done = false] a chat stream without [DONE] */
     struct acog_view model;  /* the model that answers; empty: the one asked for */
 
     int64_t delay_ms;              /* before the head */
     int64_t first_output_delay_ms; /* from head to first output */
     int64_t pace_ms;               /* between events */
-    uint32_t chunks;               /* pieces of the text in a stream; 0: one a word */
 
-    struct acog_view
-        error_message; /* [error.message] of a status outside 2xx, and of an error event */
-    struct acog_view error_type; /* [error.type] */
-    struct acog_view error_code; /* [error.code] */
-    struct acog_view body; /* raw body instead of all that (with `content_type`); NULL ptr: none */
-    struct acog_view content_type;
+    struct acog_view error_message; /* [error.message] with a bad status, or in an error event */
+    struct acog_view error_type;    /* [error.type] */
+    struct acog_view error_code;    /* [error.code] */
+    struct acog_view body;          /* raw, instead of all that; NULL ptr: none */
+    struct acog_view content_type;  /* of `body` */
     const struct acog_header_row *headers; /* more of them, e.g. retry-after */
     size_t header_count;
 
-    enum acog_provider_stage
-        hang; /* [hang = "connect" | "head" | "body" | n events] silence for ever */
+    enum acog_provider_stage hang;  /* "connect" | "head" | "body" | n events: silence for ever */
     enum acog_provider_stage reset; /* likewise; the connection is torn */
     enum acog_provider_stage close; /* likewise; a clean end of the connection, too early */
-    uint32_t after_events; /* for the stage EVENTS of the above: events of the stream, [DONE]
-                                     * included, comments and pings not. A stream with fewer ends well. */
-    bool
-        error_event; /* [error_event = n] an error event after n events, then the end; a whole answer is
-                       * an error body then, with its good status */
+    /* For the stage EVENTS of the above: events of the stream, [DONE] included, comments and pings not. A stream with
+     * fewer ends well. */
+    uint32_t after_events;
     uint32_t error_event_after;
-    bool
-        malformed_event; /* [malformed_event = n] an event that is not JSON after n events; the rest is fine */
     uint32_t malformed_event_after;
-    bool comments; /* keep-alive comments (chat, responses) or pings (messages) before each event */
+    /* [error_event = n] An error event after n events, then the end. A whole answer is an error body then, with its
+     * good status. */
+    bool error_event;
+    bool malformed_event; /* [malformed_event = n] one that is no JSON after n events */
+    bool comments;        /* keep-alive comments (messages: pings) before each event */
 };
 
 /* A good answer: status 200, the natural finish, output tokens counted from the text. What a reader of scripts
