@@ -11,9 +11,9 @@
 
 /* What became of a call while its bytes were read. */
 enum flow {
-    FLOW_ON = 0, /* all was read */
-    FLOW_HALTED, /* by a pause; some is left */
-    FLOW_GONE,   /* the call is no more */
+    ACOG_FLOW_ON = 0, /* all was read */
+    ACOG_FLOW_HALTED, /* by a pause; some is left */
+    ACOG_FLOW_GONE,   /* the call is no more */
 };
 
 /* -- the head -------------------------------------------------------------------------------------- */
@@ -130,7 +130,7 @@ static enum flow fail_decoding(struct acog_upstream_call *call, enum acog_code c
                        code == ACOG_TOO_BIG ? "the decompressed answer is over the limit"
                                             : "the compressed answer is broken");
     }
-    return FLOW_GONE;
+    return ACOG_FLOW_GONE;
 }
 
 /* Decodes *piece, and what was held back before; HALTED leaves the rest in *piece. */
@@ -144,31 +144,31 @@ static enum flow decode(struct acog_upstream_call *call, struct acog_view *piece
             return fail_decoding(call, code);
         }
         if (made > 0 && !acog_call_tell_body(call, (struct acog_view){.ptr = out, .len = made})) {
-            return FLOW_GONE;
+            return ACOG_FLOW_GONE;
         }
         if (call->state == ACOG_CALL_DRAINING) {
             *piece = (struct acog_view){0};
-            return FLOW_ON;
+            return ACOG_FLOW_ON;
         }
         if (call->paused && made == ACOG_READ_BYTES) {
-            return FLOW_HALTED;
+            return ACOG_FLOW_HALTED;
         }
     }
-    return FLOW_ON;
+    return ACOG_FLOW_ON;
 }
 
 static enum flow take_body(struct acog_upstream_call *call, struct acog_view *piece)
 {
     if (call->state == ACOG_CALL_DRAINING) {
         *piece = (struct acog_view){0};
-        return FLOW_ON;
+        return ACOG_FLOW_ON;
     }
     if (call->inflate != NULL) {
         return decode(call, piece);
     }
     bool alive = acog_call_tell_body(call, *piece);
     *piece = (struct acog_view){0};
-    return alive ? FLOW_ON : FLOW_GONE;
+    return alive ? ACOG_FLOW_ON : ACOG_FLOW_GONE;
 }
 
 /* The message is complete. */
@@ -196,16 +196,16 @@ static enum flow feed(struct acog_upstream_call *call, struct acog_view *bytes,
     for (;;) {
         size_t used = 0;
         struct acog_view piece = {0};
-        enum flow flow = FLOW_ON;
+        enum flow flow = ACOG_FLOW_ON;
         enum acog_http_step step = acog_http_reader_feed(&call->reader, *bytes, &used, &piece);
         *bytes = acog_view_slice(*bytes, used, bytes->len);
         switch (step) {
         case ACOG_HTTP_STEP_MORE:
-            return FLOW_ON;
+            return ACOG_FLOW_ON;
         case ACOG_HTTP_STEP_INTERIM:
             break;
         case ACOG_HTTP_STEP_HEAD:
-            flow = take_head(call) ? FLOW_ON : FLOW_GONE;
+            flow = take_head(call) ? ACOG_FLOW_ON : ACOG_FLOW_GONE;
             break;
         case ACOG_HTTP_STEP_BODY:
             call->body_taken += piece.len;
@@ -213,17 +213,17 @@ static enum flow feed(struct acog_upstream_call *call, struct acog_view *bytes,
             break;
         case ACOG_HTTP_STEP_END:
             finish(call, bytes->len > 0);
-            return FLOW_GONE;
+            return ACOG_FLOW_GONE;
         case ACOG_HTTP_STEP_BROKEN:
             acog_call_fail(call, ACOG_CAUSE_BAD_ANSWER, call->reader.problem.what);
-            return FLOW_GONE;
+            return ACOG_FLOW_GONE;
         }
-        if (flow == FLOW_GONE) {
-            return FLOW_GONE;
+        if (flow == ACOG_FLOW_GONE) {
+            return ACOG_FLOW_GONE;
         }
-        if (flow == FLOW_HALTED || call->paused) {
+        if (flow == ACOG_FLOW_HALTED || call->paused) {
             *coded = piece;
-            return FLOW_HALTED;
+            return ACOG_FLOW_HALTED;
         }
     }
 }
@@ -250,10 +250,10 @@ static void keep_waiting(struct acog_upstream_call *call, struct acog_view coded
                          struct acog_view bytes)
 {
     struct acog_buffer *rest = &call->rest;
-    if (coded.len > 0) {
+    if (coded.ptr != NULL) {
         memmove(rest->ptr, coded.ptr, coded.len);
     }
-    if (bytes.len > 0) {
+    if (bytes.ptr != NULL) {
         memmove(rest->ptr + coded.len, bytes.ptr, bytes.len);
     }
     rest->len = coded.len + bytes.len;
@@ -266,28 +266,28 @@ static enum flow feed_rest(struct acog_upstream_call *call)
     struct acog_view all = acog_buffer_view(&call->rest);
     struct acog_view coded = acog_view_slice(all, 0, call->rest_coded);
     struct acog_view bytes = acog_view_slice(all, call->rest_coded, all.len);
-    enum flow flow = FLOW_ON;
+    enum flow flow = ACOG_FLOW_ON;
     if (call->inflate != NULL && call->state != ACOG_CALL_DRAINING) {
         flow = decode(call, &coded);
     } else {
         coded = (struct acog_view){0};
     }
-    if (flow == FLOW_ON && call->paused) {
-        flow = FLOW_HALTED;
+    if (flow == ACOG_FLOW_ON && call->paused) {
+        flow = ACOG_FLOW_HALTED;
     }
-    if (flow == FLOW_ON) {
+    if (flow == ACOG_FLOW_ON) {
         flow = feed(call, &bytes, &coded);
     }
     switch (flow) {
-    case FLOW_ON:
+    case ACOG_FLOW_ON:
         call->halted = false;
         call->rest_coded = 0;
         acog_buffer_clear(&call->rest, 0);
         break;
-    case FLOW_HALTED:
+    case ACOG_FLOW_HALTED:
         keep_waiting(call, coded, bytes);
         break;
-    case FLOW_GONE:
+    case ACOG_FLOW_GONE:
         break;
     }
     return flow;
@@ -320,7 +320,7 @@ static void take_bytes(struct acog_upstream_call *call, struct acog_view bytes)
     if (call->answer == ACOG_ANSWER_NOTHING) {
         call->answer = ACOG_ANSWER_BEGUN;
     }
-    if (feed(call, &bytes, &coded) == FLOW_HALTED) {
+    if (feed(call, &bytes, &coded) == ACOG_FLOW_HALTED) {
         (void)keep_rest(call, coded, bytes);
     }
 }
@@ -333,7 +333,7 @@ void acog_call_readable(struct acog_upstream_call *call)
     if (call->news == ACOG_NEWS_CONNECTED && !acog_call_tell_connected(call)) {
         return;
     }
-    if (call->halted && feed_rest(call) != FLOW_ON) {
+    if (call->halted && feed_rest(call) != ACOG_FLOW_ON) {
         return;
     }
     size_t got = 0;

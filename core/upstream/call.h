@@ -76,7 +76,7 @@ struct acog_upstream_call {
     struct acog_simulation *simulation; /* or NULL */
     struct acog_buffer head;            /* of the request */
     size_t sent;                        /* of head and pieces together */
-    uint64_t body_taken; /* bytes of the answer's body as they came */
+    uint64_t body_taken;                /* bytes of the answer's body as they came */
     struct acog_inflate *inflate;
     struct acog_buffer rest;
     size_t rest_coded;  /* its first bytes are of a body piece that waits for `inflate` */

@@ -19,9 +19,9 @@
 #define WINDOW_GZIP (MAX_WBITS + 16)
 
 enum inflate_state {
-    INFLATE_WAITING = 0, /* for the first two bytes */
-    INFLATE_RUNNING,
-    INFLATE_BETWEEN, /* a gzip member, or all of the data, ended well */
+    ACOG_INFLATE_WAITING = 0, /* for the first two bytes */
+    ACOG_INFLATE_RUNNING,
+    ACOG_INFLATE_BETWEEN, /* a gzip member, or all of the data, ended well */
 };
 
 struct acog_inflate {
@@ -112,7 +112,7 @@ static enum acog_code run(struct acog_inflate *decoder, struct acog_view *in, ch
     decoder->left -= came;
     switch (result) {
     case Z_STREAM_END:
-        decoder->state = INFLATE_BETWEEN;
+        decoder->state = ACOG_INFLATE_BETWEEN;
         return ACOG_OK;
     case Z_OK:
     case Z_BUF_ERROR: /* nothing more to do with this input */
@@ -135,7 +135,7 @@ static enum acog_code begin(struct acog_inflate *decoder, char *out, size_t room
         return ACOG_NO_MEMORY;
     }
     decoder->ready = true;
-    decoder->state = INFLATE_RUNNING;
+    decoder->state = ACOG_INFLATE_RUNNING;
     struct acog_view first = {.ptr = (const char *)decoder->first, .len = sizeof(decoder->first)};
     return run(decoder, &first, out, room, made);
 }
@@ -149,7 +149,7 @@ static enum acog_code begin_again(struct acog_inflate *decoder)
     if (inflateReset(&decoder->zlib) != Z_OK) {
         return ACOG_INVALID;
     }
-    decoder->state = INFLATE_RUNNING;
+    decoder->state = ACOG_INFLATE_RUNNING;
     return ACOG_OK;
 }
 
@@ -163,7 +163,7 @@ enum acog_code acog_inflate_feed(struct acog_inflate *decoder, struct acog_view 
         size_t before = *made;
         size_t left = in->len;
         switch (decoder->state) {
-        case INFLATE_WAITING:
+        case ACOG_INFLATE_WAITING:
             if (in->len > 0) {
                 decoder->first[decoder->first_count++] = (unsigned char)in->ptr[0];
                 *in = acog_view_slice(*in, 1, in->len);
@@ -172,10 +172,10 @@ enum acog_code acog_inflate_feed(struct acog_inflate *decoder, struct acog_view 
                 code = begin(decoder, out, room, made);
             }
             break;
-        case INFLATE_RUNNING:
+        case ACOG_INFLATE_RUNNING:
             code = run(decoder, in, out, room, made);
             break;
-        case INFLATE_BETWEEN:
+        case ACOG_INFLATE_BETWEEN:
             if (in->len > 0) {
                 code = begin_again(decoder);
             }
@@ -191,11 +191,11 @@ enum acog_code acog_inflate_feed(struct acog_inflate *decoder, struct acog_view 
 bool acog_inflate_complete(const struct acog_inflate *decoder)
 {
     switch (decoder->state) {
-    case INFLATE_WAITING:
+    case ACOG_INFLATE_WAITING:
         return decoder->first_count == 0;
-    case INFLATE_RUNNING:
+    case ACOG_INFLATE_RUNNING:
         return false;
-    case INFLATE_BETWEEN:
+    case ACOG_INFLATE_BETWEEN:
         return true;
     }
     ACOG_UNREACHABLE("an inflate of no state");

@@ -159,24 +159,24 @@ void acog_link_settle(struct acog_link *link, const char *failure)
     acog_call_connected(link->call);
 }
 
-void acog_link_close(struct acog_link **closed)
+void acog_link_close(struct acog_link **link)
 {
-    struct acog_link *link = *closed;
-    ACOG_ASSERT(link->tag == LINK_TAG);
-    *closed = NULL;
-    if (link->state != ACOG_LINK_CONNECTING) {
-        (void)event_del(&link->readable);
-        (void)event_del(&link->writable);
-        link->upstream->counts.open--;
+    struct acog_link *closed = *link;
+    ACOG_ASSERT(closed->tag == LINK_TAG);
+    *link = NULL;
+    if (closed->state != ACOG_LINK_CONNECTING) {
+        (void)event_del(&closed->readable);
+        (void)event_del(&closed->writable);
+        closed->upstream->counts.open--;
     }
-    if (link->socket >= 0 && !link->tls) {
-        (void)close(link->socket);
+    if (closed->socket >= 0 && !closed->tls) {
+        (void)close(closed->socket);
     }
-    acog_connector_release(link);
-    X509_STORE_free(link->store);
-    acog_pool_leave(&link->upstream->pool, link);
-    link->tag = 0;
-    acog_free(link);
+    acog_connector_release(closed);
+    X509_STORE_free(closed->store);
+    acog_pool_leave(&closed->upstream->pool, closed);
+    closed->tag = 0;
+    acog_free(closed);
 }
 
 /* -- bytes ----------------------------------------------------------------------------------------- */
@@ -186,11 +186,10 @@ static bool is_not_now(int number)
     return number == EAGAIN || number == EINTR;
 }
 
-static enum acog_link_io send_plain(struct acog_link *link, const struct iovec *pieces, int count,
+static enum acog_link_io send_plain(struct acog_link *link, struct iovec *pieces, int count,
                                     size_t *sent)
 {
-    struct msghdr message = {.msg_iovlen = (size_t)count};
-    memcpy(&message.msg_iov, &pieces, sizeof(pieces)); /* sendmsg() does not write to them */
+    struct msghdr message = {.msg_iov = pieces, .msg_iovlen = (size_t)count};
     ssize_t moved = sendmsg(link->socket, &message, MSG_NOSIGNAL);
     if (moved >= 0) {
         *sent = (size_t)moved;
@@ -205,7 +204,7 @@ static enum acog_link_io send_plain(struct acog_link *link, const struct iovec *
 
 /* The bytes for one TLS record: a piece that fills it as it is, smaller ones joined. The same pieces give the same
  * bytes, which a repeated send needs. */
-static struct acog_view next_record(struct acog_link *link, const struct iovec *pieces, int count)
+static struct acog_view next_record(struct acog_link *link, struct iovec *pieces, int count)
 {
     if (count == 1 || pieces[0].iov_len >= ACOG_RECORD_BYTES) {
         return (struct acog_view){.ptr = pieces[0].iov_base, .len = pieces[0].iov_len};
@@ -221,7 +220,7 @@ static struct acog_view next_record(struct acog_link *link, const struct iovec *
     return (struct acog_view){.ptr = record, .len = length};
 }
 
-static enum acog_link_io send_tls(struct acog_link *link, const struct iovec *pieces, int count,
+static enum acog_link_io send_tls(struct acog_link *link, struct iovec *pieces, int count,
                                   size_t *sent)
 {
     struct acog_view record = next_record(link, pieces, count);
@@ -232,7 +231,7 @@ static enum acog_link_io send_tls(struct acog_link *link, const struct iovec *pi
     return code == CURLE_OK || code == CURLE_AGAIN ? ACOG_IO_AGAIN : ACOG_IO_BROKEN;
 }
 
-enum acog_link_io acog_link_send(struct acog_link *link, const struct iovec *pieces, int count,
+enum acog_link_io acog_link_send(struct acog_link *link, struct iovec *pieces, int count,
                                  size_t *sent)
 {
     ACOG_ASSERT(link->state == ACOG_LINK_BUSY);

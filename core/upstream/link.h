@@ -76,7 +76,7 @@ void acog_link_settle(struct acog_link *link, const char *failure);
 void acog_link_close(struct acog_link **link);
 
 /* As much of the pieces as goes now. Under TLS a call that came back with AGAIN must be repeated with the same bytes. */
-enum acog_link_io acog_link_send(struct acog_link *link, const struct iovec *pieces, int count,
+enum acog_link_io acog_link_send(struct acog_link *link, struct iovec *pieces, int count,
                                  size_t *sent) ACOG_MUST_CHECK;
 
 /* What is there, up to `room`. Where more is left that no event of the socket would tell, the link wakes itself. */

@@ -62,6 +62,7 @@ void acog_simulation_forget(void)
 static struct served_row *served_row_of(const struct acog_connection *connection)
 {
     struct acog_view name = acog_view_slice(connection->id, 0, SERVED_NAME_MAX);
+    ACOG_ASSERT(name.ptr != NULL); /* a connection without an id is a load error */
     size_t used = served.count < SERVED_ROWS_MAX ? served.count : SERVED_ROWS_MAX;
     for (size_t i = 0; i < used; i++) {
         struct served_row *row = &served.rows[i];
@@ -72,9 +73,7 @@ static struct served_row *served_row_of(const struct acog_connection *connection
     }
     struct served_row *row = &served.rows[served.count++ % SERVED_ROWS_MAX];
     *row = (struct served_row){.script = connection->simulate, .name_bytes = name.len};
-    if (name.len > 0) {
-        memcpy(row->name, name.ptr, name.len);
-    }
+    memcpy(row->name, name.ptr, name.len);
     return row;
 }
 
@@ -87,6 +86,12 @@ static uint64_t next_served(const struct acog_connection *connection)
     return number;
 }
 
+/* What may stand between a member's name and its value. */
+static bool is_between(char byte)
+{
+    return byte == ':' || byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
 /* A chat request whose body asks for usage in the stream. The text is looked for as it stands, as a member it cannot
  * look otherwise: inside a string its quotes would be escaped. */
 static bool is_usage_asked(const struct acog_upstream_order *order)
@@ -94,9 +99,12 @@ static bool is_usage_asked(const struct acog_upstream_order *order)
     const struct acog_view name = ACOG_VIEW("\"include_usage\"");
     for (size_t i = 0; i < order->piece_count; i++) {
         struct acog_view piece = order->pieces[i];
+        if (piece.ptr == NULL) {
+            continue;
+        }
         size_t at = acog_view_find(piece, name);
         struct acog_view after = acog_view_slice(piece, at + name.len, piece.len);
-        while (after.len > 0 && strchr(" \t\r\n:", after.ptr[0]) != NULL) {
+        while (after.len > 0 && is_between(after.ptr[0])) {
             after = acog_view_slice(after, 1, after.len);
         }
         if (acog_view_starts(after, ACOG_VIEW("true"))) {

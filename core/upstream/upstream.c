@@ -26,7 +26,7 @@
 #define SCRATCH_BYTES_MAX (1U << 20U)
 #define SPARE_BYTES_MAX   4096 /* of the head's memory, kept with a spare call */
 #define DRAIN_BYTES_MAX   16384
-#define DRAIN_MS_MAX      1000 /* small rests that do not come are not waited for */
+#define DRAIN_MS_MAX      500 /* small rests that do not come are not waited for */
 
 /* -- what all workers share ------------------------------------------------------------------------ */
 
@@ -402,16 +402,16 @@ static void drop(struct acog_upstream_call *call)
     acog_simulation_free(&call->simulation);
 }
 
-void acog_upstream_cancel(struct acog_upstream_call **cancelled)
+void acog_upstream_cancel(struct acog_upstream_call **call)
 {
-    struct acog_upstream_call *call = *cancelled;
-    *cancelled = NULL;
-    ACOG_ASSERT(call->tag == CALL_TAG);
-    ACOG_ASSERT(call->state == ACOG_CALL_LIVE);
-    if (is_worth_draining(call)) {
-        drain(call);
+    struct acog_upstream_call *cancelled = *call;
+    *call = NULL;
+    ACOG_ASSERT(cancelled->tag == CALL_TAG);
+    ACOG_ASSERT(cancelled->state == ACOG_CALL_LIVE);
+    if (is_worth_draining(cancelled)) {
+        drain(cancelled);
     } else {
-        drop(call);
+        drop(cancelled);
     }
 }
 
@@ -447,31 +447,31 @@ struct acog_upstream *acog_upstream_new(struct event_base *base,
     return upstream;
 }
 
-void acog_upstream_free(struct acog_upstream **freed)
+void acog_upstream_free(struct acog_upstream **upstream)
 {
-    struct acog_upstream *upstream = *freed;
-    *freed = NULL;
-    if (upstream == NULL) {
+    struct acog_upstream *freed = *upstream;
+    *upstream = NULL;
+    if (freed == NULL) {
         return;
     }
-    ACOG_ASSERT(upstream->tag == UPSTREAM_TAG);
-    while (!TAILQ_EMPTY(&upstream->calls)) {
-        call_free(TAILQ_FIRST(&upstream->calls));
+    ACOG_ASSERT(freed->tag == UPSTREAM_TAG);
+    while (!TAILQ_EMPTY(&freed->calls)) {
+        call_free(TAILQ_FIRST(&freed->calls));
     }
-    while (!TAILQ_EMPTY(&upstream->spare)) {
-        struct acog_upstream_call *call = TAILQ_FIRST(&upstream->spare);
-        TAILQ_REMOVE(&upstream->spare, call, in_all);
+    while (!TAILQ_EMPTY(&freed->spare)) {
+        struct acog_upstream_call *call = TAILQ_FIRST(&freed->spare);
+        TAILQ_REMOVE(&freed->spare, call, in_all);
         call_destroy(call);
     }
-    acog_pool_fini(&upstream->pool);
-    acog_connector_fini(&upstream->connector);
-    (void)event_del(&upstream->news_event);
-    acog_arena_fini(&upstream->scratch);
-    acog_free(upstream->read_bytes);
-    acog_free(upstream->decoded_bytes);
-    acog_free(upstream->record_bytes);
-    upstream->tag = 0;
-    acog_free(upstream);
+    acog_pool_fini(&freed->pool);
+    acog_connector_fini(&freed->connector);
+    (void)event_del(&freed->news_event);
+    acog_arena_fini(&freed->scratch);
+    acog_free(freed->read_bytes);
+    acog_free(freed->decoded_bytes);
+    acog_free(freed->record_bytes);
+    freed->tag = 0;
+    acog_free(freed);
 }
 
 struct acog_upstream_counts acog_upstream_counts(const struct acog_upstream *upstream)

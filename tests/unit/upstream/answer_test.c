@@ -6,7 +6,7 @@
 #define OK_HEAD "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 #define HELLO   OK_HEAD "Content-Length: 5\r\n\r\nhello"
 
-static void play(struct fixture *f, struct acog_view bytes, enum then then)
+static void play(struct fixture *f, struct acog_view bytes, enum acog_then then)
 {
     const struct scripted reply = {.bytes = bytes, .then = then};
     script(f, &reply, 1);
@@ -18,7 +18,7 @@ static void play(struct fixture *f, struct acog_view bytes, enum then then)
 static void a_whole_answer_is_told(void **state)
 {
     struct fixture *f = *state;
-    play(f, ACOG_VIEW(HELLO), THEN_STAY);
+    play(f, ACOG_VIEW(HELLO), ACOG_THEN_STAY);
     assert_int_equal(f->told.ends, 1);
     assert_int_equal(f->told.connected, 1);
     assert_int_equal(f->told.reused, 0);
@@ -33,7 +33,7 @@ static void a_chunked_answer_is_told_without_its_chunks(void **state)
     play(f,
          ACOG_VIEW(OK_HEAD "Transfer-Encoding: chunked\r\n\r\n"
                            "3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\nX-Trailer: 1\r\n\r\n"),
-         THEN_STAY);
+         ACOG_THEN_STAY);
     assert_int_equal(f->told.ends, 1);
     expect_body(f, ACOG_VIEW("hello"));
     assert_int_equal(acog_upstream_counts(f->upstream).idle, 1);
@@ -42,7 +42,7 @@ static void a_chunked_answer_is_told_without_its_chunks(void **state)
 static void an_answer_until_close_ends_with_the_connection(void **state)
 {
     struct fixture *f = *state;
-    play(f, ACOG_VIEW(OK_HEAD "\r\nhello"), THEN_CLOSE);
+    play(f, ACOG_VIEW(OK_HEAD "\r\nhello"), ACOG_THEN_CLOSE);
     assert_int_equal(f->told.ends, 1);
     expect_body(f, ACOG_VIEW("hello"));
     assert_int_equal(acog_upstream_counts(f->upstream).open, 0);
@@ -66,7 +66,7 @@ static void interim_answers_are_skipped(void **state)
     play(f,
          ACOG_VIEW("HTTP/1.1 100 Continue\r\n\r\n"
                    "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" HELLO),
-         THEN_STAY);
+         ACOG_THEN_STAY);
     assert_int_equal(f->told.ends, 1);
     assert_int_equal(f->told.status, 200);
     assert_false(holds(&f->told.headers, "link"));
@@ -76,7 +76,7 @@ static void interim_answers_are_skipped(void **state)
 static void an_answer_without_body_ends_at_its_head(void **state)
 {
     struct fixture *f = *state;
-    play(f, ACOG_VIEW("HTTP/1.1 204 No Content\r\n\r\n"), THEN_STAY);
+    play(f, ACOG_VIEW("HTTP/1.1 204 No Content\r\n\r\n"), ACOG_THEN_STAY);
     assert_int_equal(f->told.ends, 1);
     assert_int_equal(f->told.status, 204);
     assert_int_equal(f->told.bodies, 0);
@@ -92,7 +92,7 @@ static void what_belongs_to_the_connection_is_not_told(void **state)
                    "Keep-Alive: timeout=5\r\nTransfer-Encoding: chunked\r\nUpgrade: h2c\r\n"
                    "Trailer: X-T\r\nProxy-Authenticate: Basic\r\nContent-Type: text/plain\r\n"
                    "Retry-After: 3\r\n\r\n0\r\n\r\n"),
-         THEN_STAY);
+         ACOG_THEN_STAY);
     assert_int_equal(f->told.ends, 1);
     struct acog_view headers = acog_buffer_view(&f->told.headers);
     assert_true(acog_view_equal(headers, ACOG_VIEW("content-type: text/plain\nretry-after: 3\n")));
@@ -132,7 +132,8 @@ static void gzip_events_come_out_one_by_one_as_they_were_flushed(void **state)
             compress_piece(&zlib, ACOG_VIEW("data: {\"n\":1}\n\n"), i == 3, bytes, sizeof(bytes));
         int head = snprintf(chunk, sizeof(chunk), "%zx\r\n", length);
         memcpy(chunk + head, bytes, length);
-        memcpy(chunk + (size_t)head + length, "\r\n", 2);
+        chunk[(size_t)head + length] = '\r';
+        chunk[(size_t)head + length + 1] = '\n';
         peer_send(peer, (struct acog_view){.ptr = chunk, .len = (size_t)head + length + 2});
         run_until(f, &f->told.body.len, i * 15);
         assert_int_equal(f->told.body.len, i * 15);
@@ -172,7 +173,7 @@ static void a_decompression_bomb_is_a_bad_answer(void **state)
 {
     struct fixture *f = *state;
     char bytes[61000];
-    play(f, zeros_in_gzip((1U << 20U) + 1, bytes, sizeof(bytes)), THEN_STAY);
+    play(f, zeros_in_gzip((1U << 20U) + 1, bytes, sizeof(bytes)), ACOG_THEN_STAY);
     assert_int_equal(f->told.cause, ACOG_CAUSE_BAD_ANSWER);
     assert_string_equal(f->told.why, "the decompressed answer is over the limit");
     assert_true(f->told.body.len <= 1U << 20U);
@@ -183,7 +184,7 @@ static void a_gzip_answer_up_to_the_limit_is_whole(void **state)
 {
     struct fixture *f = *state;
     char bytes[61000];
-    play(f, zeros_in_gzip(1U << 20U, bytes, sizeof(bytes)), THEN_STAY);
+    play(f, zeros_in_gzip(1U << 20U, bytes, sizeof(bytes)), ACOG_THEN_STAY);
     assert_int_equal(f->told.ends, 1);
     assert_int_equal(f->told.body.len, 1U << 20U);
 }
@@ -216,7 +217,7 @@ static void broken_gzip_is_a_bad_answer(void **state)
 {
     struct fixture *f = *state;
     play(f, ACOG_VIEW(OK_HEAD "Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello"),
-         THEN_STAY);
+         ACOG_THEN_STAY);
     assert_int_equal(f->told.cause, ACOG_CAUSE_BAD_ANSWER);
 }
 
@@ -226,14 +227,15 @@ static void gzip_that_ends_too_early_is_a_bad_answer(void **state)
     play(f,
          ACOG_VIEW(OK_HEAD "Content-Encoding: gzip\r\nContent-Length: 10\r\n\r\n"
                            "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03"),
-         THEN_STAY);
+         ACOG_THEN_STAY);
     assert_int_equal(f->told.cause, ACOG_CAUSE_BAD_ANSWER);
 }
 
 static void a_coding_nobody_asked_for_is_a_bad_answer_before_the_head(void **state)
 {
     struct fixture *f = *state;
-    play(f, ACOG_VIEW(OK_HEAD "Content-Encoding: br\r\nContent-Length: 5\r\n\r\nhello"), THEN_STAY);
+    play(f, ACOG_VIEW(OK_HEAD "Content-Encoding: br\r\nContent-Length: 5\r\n\r\nhello"),
+         ACOG_THEN_STAY);
     assert_int_equal(f->told.cause, ACOG_CAUSE_BAD_ANSWER);
     assert_int_equal(f->told.heads, 0);
 }
@@ -244,7 +246,7 @@ static void an_error_with_an_unreadable_body_still_tells_its_status(void **state
     play(f,
          ACOG_VIEW("HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Encoding: gzip, br\r\n"
                    "Content-Length: 5\r\n\r\nhello"),
-         THEN_STAY);
+         ACOG_THEN_STAY);
     assert_int_equal(f->told.status, 429);
     assert_true(holds(&f->told.headers, "retry-after: 7"));
     assert_int_equal(f->told.cause, ACOG_CAUSE_BAD_ANSWER);
@@ -255,7 +257,7 @@ static void an_error_with_an_unreadable_body_still_tells_its_status(void **state
 static void a_close_inside_the_body_is_a_cut(void **state)
 {
     struct fixture *f = *state;
-    play(f, ACOG_VIEW(OK_HEAD "Content-Length: 50\r\n\r\nhello"), THEN_CLOSE);
+    play(f, ACOG_VIEW(OK_HEAD "Content-Length: 50\r\n\r\nhello"), ACOG_THEN_CLOSE);
     assert_int_equal(f->told.cause, ACOG_CAUSE_CUT);
     expect_body(f, ACOG_VIEW("hello"));
     assert_int_equal(f->told.failures, 1);
@@ -264,7 +266,7 @@ static void a_close_inside_the_body_is_a_cut(void **state)
 static void a_close_between_chunks_is_a_cut(void **state)
 {
     struct fixture *f = *state;
-    play(f, ACOG_VIEW(OK_HEAD "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"), THEN_CLOSE);
+    play(f, ACOG_VIEW(OK_HEAD "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"), ACOG_THEN_CLOSE);
     assert_int_equal(f->told.cause, ACOG_CAUSE_CUT);
     expect_body(f, ACOG_VIEW("hello"));
 }
@@ -272,7 +274,7 @@ static void a_close_between_chunks_is_a_cut(void **state)
 static void a_close_before_any_byte_is_told_as_closed(void **state)
 {
     struct fixture *f = *state;
-    play(f, ACOG_VIEW(""), THEN_CLOSE);
+    play(f, ACOG_VIEW(""), ACOG_THEN_CLOSE);
     assert_int_equal(f->told.cause, ACOG_CAUSE_CLOSED);
     assert_false(f->told.reused_no_byte);
 }
@@ -280,7 +282,7 @@ static void a_close_before_any_byte_is_told_as_closed(void **state)
 static void a_reset_before_the_head_is_told_as_closed(void **state)
 {
     struct fixture *f = *state;
-    play(f, ACOG_VIEW(""), THEN_RESET);
+    play(f, ACOG_VIEW(""), ACOG_THEN_RESET);
     assert_int_equal(f->told.cause, ACOG_CAUSE_CLOSED);
     assert_non_null(strstr(f->told.why, "reset"));
 }
@@ -288,7 +290,7 @@ static void a_reset_before_the_head_is_told_as_closed(void **state)
 static void a_close_inside_the_head_is_told_as_closed(void **state)
 {
     struct fixture *f = *state;
-    play(f, ACOG_VIEW("HTTP/1.1 200 OK\r\nContent-"), THEN_CLOSE);
+    play(f, ACOG_VIEW("HTTP/1.1 200 OK\r\nContent-"), ACOG_THEN_CLOSE);
     assert_int_equal(f->told.cause, ACOG_CAUSE_CLOSED);
     assert_false(f->told.reused_no_byte);
 }
@@ -297,7 +299,7 @@ static void broken_http_is_a_bad_answer(void **state)
 {
     struct fixture *f = *state;
     play(f, ACOG_VIEW("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello"),
-         THEN_STAY);
+         ACOG_THEN_STAY);
     assert_int_equal(f->told.cause, ACOG_CAUSE_BAD_ANSWER);
     assert_int_equal(f->told.heads, 0);
     assert_int_equal(acog_upstream_counts(f->upstream).open, 0);
@@ -309,14 +311,14 @@ static void a_head_over_the_limit_is_a_bad_answer(void **state)
     char bytes[70000];
     int head = snprintf(bytes, sizeof(bytes), "HTTP/1.1 200 OK\r\nX-Long: ");
     memset(bytes + head, 'x', sizeof(bytes) - (size_t)head);
-    play(f, (struct acog_view){.ptr = bytes, .len = sizeof(bytes)}, THEN_STAY);
+    play(f, (struct acog_view){.ptr = bytes, .len = sizeof(bytes)}, ACOG_THEN_STAY);
     assert_int_equal(f->told.cause, ACOG_CAUSE_BAD_ANSWER);
 }
 
 static void a_tls_server_on_a_plain_port_is_a_bad_answer(void **state)
 {
     struct fixture *f = *state;
-    play(f, ACOG_VIEW("\x15\x03\x03\x00\x02\x02\x0a"), THEN_STAY);
+    play(f, ACOG_VIEW("\x15\x03\x03\x00\x02\x02\x0a"), ACOG_THEN_STAY);
     assert_int_equal(f->told.cause, ACOG_CAUSE_BAD_ANSWER);
 }
 
@@ -368,12 +370,7 @@ static void while_paused_the_provider_is_not_read(void **state)
 {
     struct fixture *f = *state;
 
-    enum {
-        PIECE = 65536,
-        PIECES_MAX = 1024
-    };
-
-    static char piece[PIECE];
+    static char piece[65536];
     f->pause_at_bodies = 1;
     send_order(f);
     run_until(f, &f->provider.requests, 1);
@@ -382,8 +379,8 @@ static void while_paused_the_provider_is_not_read(void **state)
     run_until(f, &f->told.bodies, 1);
     size_t sent = 1;
     bool full = false;
-    for (size_t i = 0; i < PIECES_MAX && !full; i++) {
-        ssize_t moved = send(peer->socket, piece, PIECE, MSG_NOSIGNAL);
+    for (size_t i = 0; i < 1024 && !full; i++) {
+        ssize_t moved = send(peer->socket, piece, sizeof(piece), MSG_NOSIGNAL);
         full = moved < 0;
         sent += moved > 0 ? (size_t)moved : 0;
         settle(f);

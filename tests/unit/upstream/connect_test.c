@@ -2,7 +2,9 @@
 #include "certificates.h"
 #include "fixture.h"
 
-#define HELLO "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+#define BODY_BYTES (3U << 20U)
+#define MANY       70 /* more than one multi handle takes */
+#define HELLO      "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
 /* -- addresses ------------------------------------------------------------------------------------- */
 
@@ -138,11 +140,13 @@ static void the_environments_proxy_is_not_asked(void **state)
     struct fixture *f = *state;
     const struct scripted reply = {.bytes = ACOG_VIEW(HELLO)};
     script(f, &reply, 1);
+    /* NOLINTBEGIN(concurrency-mt-unsafe): no other thread runs */
     assert_int_equal(setenv("http_proxy", "http://127.0.0.1:1", 1), 0);
     assert_int_equal(setenv("all_proxy", "http://127.0.0.1:1", 1), 0);
     send_and_finish(f);
     assert_int_equal(unsetenv("http_proxy"), 0);
     assert_int_equal(unsetenv("all_proxy"), 0);
+    /* NOLINTEND(concurrency-mt-unsafe) */
     assert_int_equal(f->told.ends, 1);
 }
 
@@ -258,34 +262,31 @@ static void large_bodies_go_both_ways_over_tls(void **state)
 {
     struct fixture *f = *state;
 
-    enum {
-        BYTES = 3U << 20U
-    };
     struct tls_files files = make_folder();
-    char *body = acog_new(BYTES);
-    for (size_t i = 0; i < BYTES; i++) {
+    char *body = acog_new(BODY_BYTES);
+    for (size_t i = 0; i < BODY_BYTES; i++) {
         body[i] = (char)('a' + i % 23);
     }
     serve_tls(f, good, &files);
     f->order.pieces[0] = (struct acog_view){.ptr = body, .len = 100};
-    f->order.pieces[1] = (struct acog_view){.ptr = body + 100, .len = BYTES - 200};
-    f->order.pieces[2] = (struct acog_view){.ptr = body + BYTES - 100, .len = 100};
+    f->order.pieces[1] = (struct acog_view){.ptr = body + 100, .len = BODY_BYTES - 200};
+    f->order.pieces[2] = (struct acog_view){.ptr = body + BODY_BYTES - 100, .len = 100};
     f->order.piece_count = 3;
-    f->order.body_bytes = BYTES;
+    f->order.body_bytes = BODY_BYTES;
     send_order(f);
     run_until(f, &f->provider.requests, 1);
     const struct acog_buffer *request = &f->provider.last_request;
-    assert_memory_equal(request->ptr + (request->len - BYTES), body, BYTES);
+    assert_memory_equal(request->ptr + (request->len - BODY_BYTES), body, BODY_BYTES);
     struct peer *peer = &f->provider.peers[0];
     peer_send(peer, ACOG_VIEW("HTTP/1.1 200 OK\r\nContent-Length: 3145728\r\n\r\n"));
-    for (size_t at = 0; at < BYTES; at += 65536) {
+    for (size_t at = 0; at < BODY_BYTES; at += 65536) {
         peer_send(peer, (struct acog_view){.ptr = body + at, .len = 65536});
         run_until(f, &f->told.body.len, at + 1);
         settle(f);
     }
     run_until(f, &f->told.finished, 1);
     assert_int_equal(f->told.ends, 1);
-    expect_body(f, (struct acog_view){.ptr = body, .len = BYTES});
+    expect_body(f, (struct acog_view){.ptr = body, .len = BODY_BYTES});
     acog_free(body);
     remove_folder(&files);
 }
@@ -487,19 +488,16 @@ static void many_tls_connections_live_beside_new_ones(void **state)
     struct fixture *f = *state;
     struct tls_files files = make_folder();
 
-    enum {
-        COUNT = 70
-    };
-    struct fixture *users = acog_new(COUNT * sizeof(*users));
+    struct fixture *users = acog_new(MANY * sizeof(*users));
     serve_tls(f, good, &files);
-    for (size_t i = 0; i < COUNT; i++) {
+    for (size_t i = 0; i < MANY; i++) {
         users[i] = (struct fixture){.upstream = f->upstream, .order = f->order};
         acog_buffer_init(&users[i].told.headers, 65536);
         acog_buffer_init(&users[i].told.body, 65536);
         users[i].call = acog_upstream_send(f->upstream, &users[i].order, &told_events, &users[i]);
         run_until(f, &f->provider.requests, i + 1);
     }
-    for (size_t i = 0; i < COUNT; i++) {
+    for (size_t i = 0; i < MANY; i++) {
         peer_send(&f->provider.peers[i], ACOG_VIEW(HELLO));
         run_until(f, &users[i].told.finished, 1);
         assert_int_equal(users[i].told.ends, 1);

@@ -28,15 +28,15 @@
 #define PEERS_MAX     200
 #define GUARD_SECONDS 20
 
-enum then {
-    THEN_STAY = 0,
-    THEN_CLOSE,
-    THEN_RESET,
+enum acog_then {
+    ACOG_THEN_STAY = 0,
+    ACOG_THEN_CLOSE,
+    ACOG_THEN_RESET,
 };
 
 struct scripted {
     struct acog_view bytes;
-    enum then then;
+    enum acog_then then;
     bool at_head; /* does not wait for the request's body */
 };
 
@@ -184,8 +184,8 @@ static inline void peer_serve(struct peer *peer)
             continue;
         }
         peer_send(peer, reply->bytes);
-        if (reply->then != THEN_STAY) {
-            peer_close(peer, reply->then == THEN_RESET);
+        if (reply->then != ACOG_THEN_STAY) {
+            peer_close(peer, reply->then == ACOG_THEN_RESET);
             return;
         }
     }
@@ -255,7 +255,7 @@ static inline void provider_listen(struct provider *provider, struct event_base 
     provider->base = base;
     provider->listener = listener;
     acog_buffer_init(&provider->last_request, 64U << 20U);
-    assert_int_equal(listen(listener, 128), 0);
+    assert_int_equal(listen(listener, 512), 0);
     (void)event_assign(&provider->event, base, listener, EV_READ | EV_PERSIST, on_accept, provider);
     (void)event_add(&provider->event, NULL);
 }
