@@ -50,6 +50,8 @@ struct acog_policy_options {
     void *env_user;
     bool
         missing_env_is_warning; /* `acog check`, `acog test`, `acog explain`: secrets need not be there */
+    bool offline; /* `acog test`, `acog explain`: nothing is dialled, so a connection needs no address and may stand on a
+                   * channel that cannot be dialled yet. acog_policy_load_table() is always offline. */
 };
 
 /* ACOG_OK, or ACOG_INVALID with findings. Warnings may be there in both cases. */

@@ -1,0 +1,114 @@
+/* compile.h - from the table that acog.gateway returned to the rows of a snapshot.
+ *
+ *   gateway.c     the top level, listeners, limits
+ *   connection.c  connections and their models       endpoint.c  addresses       reply.c  `simulate`
+ *   policy.c      the policy's plain fields          classes.c   classify rows and class table
+ *   clocks.c      clocks                             answers.c   errors, stream errors, response headers
+ *   filters.c     filters and order                  candidates.c  match, circuits, the list of models
+ *   checks.c      what only shows when all is there (CONFORMANCE D18), and what is derived from it
+ *
+ * All of it runs inside one protected call; findings are collected, only a lack of memory raises.
+ */
+#ifndef ACOG_POLICY_COMPILE_H
+#define ACOG_POLICY_COMPILE_H
+
+#include "acog/policy.h"
+#include "acog/provider.h"
+#include "loaded.h"
+#include "reader.h"
+
+#include <lua.h>
+
+#define SLOTS_MAX           1024
+#define CONNECTIONS_MAX     512
+#define CANDIDATES_MAX      8192
+#define MODELS_A_CONNECTION 4096
+#define MODEL_ID_BYTES_MAX  256
+#define MATCH_INSTRUCTIONS  ((int64_t)200 * 1000 * 1000) /* of making the matcher, for all models */
+#define CALL_INSTRUCTIONS   ((int64_t)2 * 1000 * 1000)   /* of one call of a policy's function */
+
+struct compile_options {
+    const char *(*env)(void *user, const char *name); /* NULL: secrets are left empty, unread */
+    void *env_user;
+    bool missing_env_is_warning;
+    bool offline; /* upstreams are never dialled: an address is not needed */
+};
+
+struct compile {
+    struct reader reader; /* the first member: what FIELD_CUSTOM functions are given */
+    struct acog_loaded *loaded;
+    struct acog_snapshot *snapshot;
+    struct acog_shared *shared; /* NULL: for a worker's functions only, no cells are taken */
+    const struct compile_options *options;
+    int functions; /* stack index: the list of slot functions */
+    int objects;   /* stack index: the list of connection objects */
+    struct loaded_slot *slots;
+    size_t slot_count;
+    struct acog_connection *connections;
+    const char **places; /* of each connection */
+    size_t connection_count;
+    struct acog_candidate *candidates;
+    int64_t *contexts;
+    size_t candidate_count;
+    size_t candidate_room;
+    uint16_t connection; /* the one being read */
+    const char *policy_place;
+    int match; /* stack index of the policy's `match`, 0: none */
+    int match_options;
+};
+
+static inline struct compile *compile_of(struct reader *reader)
+{
+    return (struct compile *)reader;
+}
+
+/* Compiles the gateway object at `index`. Findings are in the report. */
+void compile_gateway(struct compile *compile, int index);
+
+void compile_connections(struct compile *compile, int index);
+void compile_models(struct reader *reader, int index, void *connection);
+void compile_policy(struct compile *compile, int index);
+void compile_candidates(struct compile *compile);
+void compile_checks(struct compile *compile);
+
+/* Notes the function at `index` and returns its number. `name` is a text for errors. */
+uint16_t compile_slot(struct compile *compile, int index, enum acog_slot_kind kind,
+                      const char *name);
+
+/* FIELD_CUSTOM functions; the target of the first two is the connection, of the others the policy. */
+void compile_base_url(struct reader *reader, int index, void *target);
+void compile_simulate(struct reader *reader, int index, void *target);
+void compile_filters(struct reader *reader, int index, void *target);
+void compile_order(struct reader *reader, int index, void *target);
+void compile_classify(struct reader *reader, int index, void *target);
+void compile_classes(struct reader *reader, int index, void *target);
+void compile_clocks(struct reader *reader, int index, void *target);
+void compile_errors(struct reader *reader, int index, void *target);
+void compile_stream_error(struct reader *reader, int index, void *target);
+void compile_response_headers(struct reader *reader, int index, void *target);
+
+/* Sets the condition texts and the end of streams that hold when a policy says nothing. */
+void compile_default_answers(struct acog_policy *policy);
+
+/* "127.0.0.1:4000", "[::1]:4000", "unix:/path". */
+bool compile_listener(struct reader *reader, int index, struct acog_listener *listener);
+bool listener_is_private(const struct acog_listener *listener);
+
+/* Fills in endpoint.pool_key from the rest. */
+void compile_pool_key(struct compile *compile, struct acog_endpoint *endpoint);
+
+/* -- for the reference's test: every record that can be written, and its fields --------------------- */
+
+struct record {
+    const char *name;
+    const struct field *fields;
+    size_t count;
+};
+
+extern const struct record connection_record;
+extern const struct record model_record;
+extern const struct record gateway_record;
+extern const struct record limits_record;
+extern const struct record policy_record;
+
+#endif

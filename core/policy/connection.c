@@ -1,0 +1,677 @@
+/* connection.c - connections and the models they declare. */
+#include "compile.h"
+#include "frozen.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <lauxlib.h>
+
+#define ID_BYTES_MAX     64
+#define HEADERS_MAX      32
+#define BETAS_MAX        64
+#define TAKES_OVER_MAX   32
+#define SECRET_BYTES_MAX 8192
+#define WEIGHT_MAX       1000000.0
+#define PRICE_MAX        1000000.0
+#define TOKENS_MAX       1000000000.0
+
+static const struct words channels = WORDS_OF("a channel", CHANNEL);
+static const struct words dialects = WORDS_OF("a dialect", DIALECT);
+
+/* -- secrets ---------------------------------------------------------------------------------------- */
+
+/* What may go into a header's value; the value itself is never part of a finding. */
+static bool is_header_value(struct acog_view text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        if ((c < ' ' && c != '\t') || c == 0x7f) {
+            return false;
+        }
+    }
+    return text.len <= SECRET_BYTES_MAX;
+}
+
+static bool read_env(struct reader *reader, int index, struct acog_view *out)
+{
+    const struct compile_options *options = compile_of(reader)->options;
+    const char *name = acog_lua_name(reader->L, index);
+    if (options->env == NULL) {
+        return false;
+    }
+    const char *value = options->env(options->env_user, name);
+    if (value == NULL || value[0] == '\0') {
+        if (options->missing_env_is_warning) {
+            reader_warn(reader, "the environment variable %s is not set", name);
+        } else {
+            reader_error(reader, "the environment variable %s is not set", name);
+        }
+        return false;
+    }
+    struct acog_view text = acog_view_of(value);
+    if (!is_header_value(text)) {
+        reader_error(reader, "the value of %s has control characters or is too long", name);
+        return false;
+    }
+    *out = reader_copy(reader, text);
+    return true;
+}
+
+/* A text or acog.env. Nothing of a text is repeated in a finding. */
+static bool read_secret(struct reader *reader, int index, struct acog_view *out)
+{
+    struct acog_view text;
+    if (acog_lua_is_kind(reader->L, index, "env")) {
+        return read_env(reader, index, out);
+    }
+    if (lua_type(reader->L, index) != LUA_TSTRING) {
+        reader_error(reader, "must be acog.env \"NAME\" or a text");
+        return false;
+    }
+    text.ptr = lua_tolstring(reader->L, index, &text.len);
+    if (!is_header_value(text)) {
+        reader_error(reader, "has control characters or is too long");
+        return false;
+    }
+    *out = reader_copy(reader, text);
+    return true;
+}
+
+static void read_key(struct reader *reader, int index, void *target)
+{
+    struct acog_connection *connection = target;
+    if (read_secret(reader, index, &connection->key) && lua_type(reader->L, index) == LUA_TSTRING) {
+        reader_warn(reader, "stands in the file; acog.env \"NAME\" keeps it out");
+    }
+}
+
+/* -- lists ------------------------------------------------------------------------------------------ */
+
+static const char *const own_headers[] = {
+    "accept-encoding", "anthropic-beta", "authorization", "connection",        "content-length",
+    "content-type",    "cookie",         "host",          "transfer-encoding", "x-api-key",
+};
+
+static bool is_own_header(struct acog_view name)
+{
+    for (size_t i = 0; i < sizeof(own_headers) / sizeof(own_headers[0]); i++) {
+        if (acog_view_equal(name, acog_view_of(own_headers[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_headers(struct reader *reader, int index, void *target)
+{
+    struct acog_connection *connection = target;
+    const struct acog_view *keys = NULL;
+    if (!reader_table(reader, index)) {
+        return;
+    }
+    size_t count = reader_keys(reader, index, &keys);
+    if (count > HEADERS_MAX) {
+        reader_error(reader, "has more than the %d headers that are allowed", HEADERS_MAX);
+        return;
+    }
+    struct acog_header_row *rows = reader_take(reader, (count + 1) * sizeof(*rows));
+    connection->headers = rows;
+    connection->header_count = count;
+    for (size_t i = 0; i < count; i++) {
+        size_t mark = reader_enter(reader, "[\"%.*s\"]", ACOG_VIEW_FMT(keys[i]));
+        lua_pushlstring(reader->L, keys[i].ptr, keys[i].len);
+        if (reader_token(reader, -1, &rows[i].name) && is_own_header(rows[i].name)) {
+            reader_error(reader, "is the gateway's own to set; for a key there is `key`");
+        }
+        lua_gettable(reader->L, index);
+        (void)read_secret(reader, lua_gettop(reader->L), &rows[i].value);
+        lua_pop(reader->L, 1);
+        reader_leave(reader, mark);
+    }
+}
+
+/* Reads a list of texts; NULL with a finding when it is not one. */
+static struct acog_view *read_texts(struct reader *reader, int index, int max, size_t *count)
+{
+    int items = reader_list(reader, index, max);
+    if (items < 0) {
+        return NULL;
+    }
+    struct acog_view *list = reader_take(reader, ((size_t)items + 1) * sizeof(*list));
+    for (int i = 1; i <= items; i++) {
+        size_t mark = reader_enter(reader, "[%d]", i);
+        lua_geti(reader->L, index, i);
+        (void)reader_text(reader, -1, &list[i - 1]);
+        lua_pop(reader->L, 1);
+        reader_leave(reader, mark);
+    }
+    *count = (size_t)items;
+    return list;
+}
+
+static void read_betas(struct reader *reader, int index, void *target)
+{
+    struct acog_connection *connection = target;
+    connection->betas = read_texts(reader, index, BETAS_MAX, &connection->beta_count);
+}
+
+/* "refusal:Self-Harm" names the category "self_harm" (G1.4). */
+static struct acog_view category_of(struct reader *reader, struct acog_view text)
+{
+    char *category = reader_take(reader, text.len + 1);
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c == '-' || c == ' ') {
+            c = '_';
+        } else if (c >= 'A' && c <= 'Z') {
+            c = (char)(c + ('a' - 'A'));
+        }
+        category[i] = c;
+    }
+    return (struct acog_view){.ptr = category, .len = text.len};
+}
+
+static void read_takes_over(struct reader *reader, int index, void *target)
+{
+    struct acog_connection *connection = target;
+    size_t count = 0;
+    const struct acog_view *texts = read_texts(reader, index, TAKES_OVER_MAX, &count);
+    if (texts == NULL) {
+        return;
+    }
+    struct acog_takes_over *rows = reader_take(reader, (count + 1) * sizeof(*rows));
+    for (size_t i = 0; i < count; i++) {
+        size_t colon = acog_view_find(texts[i], ACOG_VIEW(":"));
+        rows[i].name = acog_view_slice(texts[i], 0, colon);
+        rows[i].category = category_of(reader, acog_view_slice(texts[i], colon + 1, texts[i].len));
+    }
+    connection->takes_over = rows;
+    connection->takes_over_count = count;
+}
+
+/* true, false, { false, "reason" }, or a function that is asked for each request. */
+static void read_usable(struct reader *reader, int index, void *target)
+{
+    struct acog_connection *connection = target;
+    lua_State *L = reader->L;
+    if (lua_type(L, index) == LUA_TFUNCTION) {
+        char name[ID_BYTES_MAX + 32];
+        (void)snprintf(name, sizeof(name), "connection \"%.*s\": usable",
+                       ACOG_VIEW_FMT(connection->id));
+        connection->usable = ACOG_USABLE_FUNCTION;
+        connection->usable_slot = compile_slot(compile_of(reader), index, ACOG_SLOT_USABLE, name);
+        return;
+    }
+    bool usable = true;
+    if (lua_type(L, index) == LUA_TTABLE) {
+        if (reader_list(reader, index, 2) < 0) {
+            return;
+        }
+        lua_geti(L, index, 2);
+        if (!lua_isnil(L, -1)) {
+            (void)reader_text(reader, -1, &connection->usable_reason);
+        }
+        lua_geti(L, index, 1);
+        (void)reader_flag(reader, -1, &usable);
+        lua_pop(L, 2);
+    } else if (!reader_flag(reader, index, &usable)) {
+        return;
+    }
+    connection->usable = usable ? ACOG_USABLE_YES : ACOG_USABLE_NO;
+    if (!usable && connection->usable_reason.len == 0) {
+        connection->usable_reason = acog_view_of("usable = false");
+    }
+}
+
+/* Labels stay in Lua, for the policy's functions; here they are only checked. */
+static void check_labels(struct reader *reader, int index, void *target)
+{
+    const struct acog_view *keys = NULL;
+    (void)target;
+    if (!reader_table(reader, index)) {
+        return;
+    }
+    size_t count = reader_keys(reader, index, &keys);
+    for (size_t i = 0; i < count; i++) {
+        lua_pushlstring(reader->L, keys[i].ptr, keys[i].len);
+        int type = lua_gettable(reader->L, index);
+        if (type != LUA_TSTRING && type != LUA_TNUMBER && type != LUA_TBOOLEAN) {
+            reader_error(reader, "%.*s: must be a text, a number, true or false",
+                         ACOG_VIEW_FMT(keys[i]));
+        }
+        lua_pop(reader->L, 1);
+    }
+}
+
+static void read_proxy(struct reader *reader, int index, void *target)
+{
+    struct acog_view *proxy = &((struct acog_connection *)target)->endpoint.proxy;
+    if (reader_text(reader, index, proxy) && !acog_view_starts(*proxy, ACOG_VIEW("http://"))) {
+        reader_error(reader, "must be http://HOST:PORT");
+    }
+}
+
+/* -- models ----------------------------------------------------------------------------------------- */
+
+struct model_words {
+    struct acog_view send_id;
+    double input;
+    double output;
+    bool reasoning;
+    int64_t max_output_tokens;
+    int64_t context;
+};
+
+#define MODEL(member) offsetof(struct model_words, member)
+
+static const struct field model_fields[] = {
+    {.name = "send_id", .kind = FIELD_TEXT, .offset = MODEL(send_id)},
+    {.name = "input", .kind = FIELD_DOUBLE, .offset = MODEL(input), .max = PRICE_MAX},
+    {.name = "output", .kind = FIELD_DOUBLE, .offset = MODEL(output), .max = PRICE_MAX},
+    {.name = "reasoning", .kind = FIELD_FLAG, .offset = MODEL(reasoning)},
+    {.name = "max_output_tokens",
+     .kind = FIELD_INTEGER64,
+     .offset = MODEL(max_output_tokens),
+     .min = 1,
+     .max = TOKENS_MAX},
+    {.name = "context",
+     .kind = FIELD_INTEGER64,
+     .offset = MODEL(context),
+     .min = 1,
+     .max = TOKENS_MAX},
+};
+
+static bool id_is_sane(struct acog_view id, size_t bytes_max)
+{
+    for (size_t i = 0; i < id.len; i++) {
+        unsigned char c = (unsigned char)id.ptr[i];
+        if (c <= ' ' || c == 0x7f) {
+            return false;
+        }
+    }
+    return id.len > 0 && id.len <= bytes_max;
+}
+
+static bool is_declared(const struct compile *compile, struct acog_view id)
+{
+    for (size_t i = compile->candidate_count; i > 0; i--) {
+        const struct acog_candidate *candidate = &compile->candidates[i - 1];
+        if (candidate->connection != compile->connection) {
+            return false; /* those of one connection stand together */
+        }
+        if (acog_view_equal(candidate->declared, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void grow_candidates(struct compile *compile)
+{
+    struct reader *reader = &compile->reader;
+    size_t room = compile->candidate_room == 0 ? 32 : compile->candidate_room * 2;
+    struct acog_candidate *candidates = reader_take(reader, room * sizeof(*candidates));
+    int64_t *contexts = reader_take(reader, room * sizeof(*contexts));
+    if (compile->candidate_count > 0) {
+        memcpy(candidates, compile->candidates, compile->candidate_count * sizeof(*candidates));
+        memcpy(contexts, compile->contexts, compile->candidate_count * sizeof(*contexts));
+    }
+    compile->candidates = candidates;
+    compile->contexts = contexts;
+    compile->candidate_room = room;
+}
+
+/* Adds a candidate; the model's words (a table or nil) are at `index`. */
+static void add_model(struct reader *reader, struct acog_view id, int index)
+{
+    struct compile *compile = compile_of(reader);
+    struct model_words words = {.input = -1, .output = -1, .max_output_tokens = -1, .context = -1};
+    if (!id_is_sane(id, MODEL_ID_BYTES_MAX)) {
+        reader_error(reader, "an id of a model has 1 to %d bytes and no spaces",
+                     MODEL_ID_BYTES_MAX);
+        return;
+    }
+    if (is_declared(compile, id)) {
+        reader_error(reader, "is declared twice on this connection");
+        return;
+    }
+    if (compile->candidate_count == CANDIDATES_MAX) {
+        reader_error(reader, "is one model more than the %d of a configuration", CANDIDATES_MAX);
+        return;
+    }
+    if (!lua_isnil(reader->L, index)) {
+        reader_fields(reader, index, model_fields, FIELD_COUNT_OF(model_fields), &words);
+    }
+    if ((words.input < 0) != (words.output < 0)) {
+        reader_error(reader, "a price has both `input` and `output`");
+    }
+    if (compile->candidate_count == compile->candidate_room) {
+        grow_candidates(compile);
+    }
+    bool priced = words.input >= 0 && words.output >= 0;
+    compile->contexts[compile->candidate_count] = words.context;
+    compile->candidates[compile->candidate_count] = (struct acog_candidate){
+        .connection = compile->connection,
+        .declared = id,
+        .send_id = words.send_id.len > 0 ? words.send_id : id,
+        .reasoning = words.reasoning,
+        .priced = priced,
+        .input_price = priced ? words.input : 0,
+        .output_price = priced ? words.output : 0,
+        .max_output_tokens = words.max_output_tokens,
+        .circuit_cell = ACOG_NO_CELL,
+    };
+    compile->candidate_count++;
+}
+
+static void read_listed_models(struct reader *reader, int table)
+{
+    lua_State *L = reader->L;
+    lua_Integer count = (lua_Integer)lua_rawlen(L, table);
+    for (lua_Integer i = 1; i <= count && i <= MODELS_A_CONNECTION; i++) {
+        struct acog_view id;
+        size_t mark = reader_enter(reader, "[%d]", (int)i);
+        lua_geti(L, table, i);
+        if (reader_text(reader, -1, &id)) {
+            reader_leave(reader, mark);
+            mark = reader_enter(reader, "[\"%.*s\"]", ACOG_VIEW_FMT(id));
+            lua_pushnil(L);
+            add_model(reader, id, lua_gettop(L));
+            lua_pop(L, 1);
+        }
+        lua_pop(L, 1);
+        reader_leave(reader, mark);
+    }
+}
+
+/* Pushes a table with the named part of the one at `table`: what a list item is not. */
+static void push_named_part(lua_State *L, int table)
+{
+    lua_newtable(L);
+    int named = lua_gettop(L);
+    lua_Unsigned count = lua_rawlen(L, table);
+    lua_pushnil(L);
+    while (lua_next(L, table) != 0) {
+        bool item = lua_isinteger(L, -2) != 0 && lua_tointeger(L, -2) >= 1 &&
+                    (lua_Unsigned)lua_tointeger(L, -2) <= count;
+        if (!item) {
+            lua_pushvalue(L, -2);
+            lua_pushvalue(L, -2);
+            lua_rawset(L, named);
+        }
+        lua_pop(L, 1);
+    }
+}
+
+void compile_models(struct reader *reader, int index, void *connection)
+{
+    lua_State *L = reader->L;
+    (void)connection;
+    if (!reader_table(reader, index)) {
+        return;
+    }
+    acog_lua_thaw(L, index);
+    int table = lua_gettop(L);
+    read_listed_models(reader, table);
+    push_named_part(L, table);
+    int named = lua_gettop(L);
+    const struct acog_view *keys = NULL;
+    size_t count = reader_keys(reader, named, &keys);
+    for (size_t i = 0; i < count && i < MODELS_A_CONNECTION; i++) {
+        size_t mark = reader_enter(reader, "[\"%.*s\"]", ACOG_VIEW_FMT(keys[i]));
+        lua_pushlstring(L, keys[i].ptr, keys[i].len);
+        lua_gettable(L, named);
+        add_model(reader, keys[i], lua_gettop(L));
+        lua_pop(L, 1);
+        reader_leave(reader, mark);
+    }
+    lua_settop(L, table - 1);
+}
+
+/* -- a connection ----------------------------------------------------------------------------------- */
+
+#define CONNECTION(member) offsetof(struct acog_connection, member)
+
+static const struct field connection_fields[] = {
+    {.name = "channel", .kind = FIELD_WORD, .offset = CONNECTION(channel), .words = &channels},
+    {.name = "dialects", .kind = FIELD_WORDS, .offset = CONNECTION(dialects), .words = &dialects},
+    {.name = "maker", .kind = FIELD_TEXT, .offset = CONNECTION(maker)},
+    {.name = "region", .kind = FIELD_TEXT, .offset = CONNECTION(region)},
+    {.name = "project", .kind = FIELD_ELSEWHERE},
+    {.name = "default", .kind = FIELD_FLAG, .offset = CONNECTION(is_default)},
+    {.name = "slow", .kind = FIELD_FLAG, .offset = CONNECTION(slow)},
+    {.name = "aggregator", .kind = FIELD_FLAG, .offset = CONNECTION(aggregator)},
+    {.name = "weight",
+     .kind = FIELD_COUNT,
+     .offset = CONNECTION(weight),
+     .min = 1,
+     .max = WEIGHT_MAX},
+    {.name = "priority",
+     .kind = FIELD_INTEGER,
+     .offset = CONNECTION(priority),
+     .min = -1000000,
+     .max = 1000000},
+    {.name = "usable", .kind = FIELD_CUSTOM, .read = read_usable},
+    {.name = "takes_over", .kind = FIELD_CUSTOM, .read = read_takes_over},
+    {.name = "base_url", .kind = FIELD_CUSTOM, .read = compile_base_url},
+    {.name = "key", .kind = FIELD_CUSTOM, .read = read_key},
+    {.name = "headers", .kind = FIELD_CUSTOM, .read = read_headers},
+    {.name = "betas", .kind = FIELD_CUSTOM, .read = read_betas},
+    {.name = "proxy", .kind = FIELD_CUSTOM, .read = read_proxy},
+    {.name = "ca_file", .kind = FIELD_TEXT, .offset = CONNECTION(endpoint.ca_file)},
+    {.name = "client_certificate_file",
+     .kind = FIELD_TEXT,
+     .offset = CONNECTION(endpoint.client_certificate_file)},
+    {.name = "client_key_file", .kind = FIELD_TEXT, .offset = CONNECTION(endpoint.client_key_file)},
+    {.name = "labels", .kind = FIELD_CUSTOM, .read = check_labels},
+    {.name = "models", .kind = FIELD_CUSTOM, .read = compile_models},
+    {.name = "simulate", .kind = FIELD_CUSTOM, .read = compile_simulate},
+};
+
+/* -- what a connection does not say ------------------------------------------------------------------ */
+
+/* The makers whose own API `direct` reaches without an address. */
+static const struct direct_maker {
+    const char *maker;
+    const char *host;
+    const char *base_path;
+    unsigned dialects;
+} direct_makers[] = {
+    {"anthropic", "api.anthropic.com", "", ACOG_BIT(ACOG_DIALECT_MESSAGES)},
+    {"openai", "api.openai.com", "/v1",
+     ACOG_BIT(ACOG_DIALECT_CHAT) | ACOG_BIT(ACOG_DIALECT_RESPONSES)},
+};
+
+/* The row that maker, address or (for a real connection without an address) dialects point at, or NULL. */
+static const struct direct_maker *find_direct_maker(const struct acog_connection *connection,
+                                                    bool by_dialects)
+{
+    bool bare = by_dialects && connection->maker.len == 0 && connection->endpoint.host.len == 0 &&
+                connection->dialects != 0;
+    for (size_t i = 0; i < sizeof(direct_makers) / sizeof(direct_makers[0]); i++) {
+        const struct direct_maker *row = &direct_makers[i];
+        if (acog_view_equal(connection->maker, acog_view_of(row->maker)) ||
+            acog_view_equal(connection->endpoint.host, acog_view_of(row->host)) ||
+            (bare && (connection->dialects & ~row->dialects) == 0)) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+static bool is_platform(enum acog_channel channel)
+{
+    return channel == ACOG_CHANNEL_BEDROCK || channel == ACOG_CHANNEL_VERTEX ||
+           channel == ACOG_CHANNEL_AZURE;
+}
+
+static bool has_field(struct reader *reader, int index, const char *name)
+{
+    bool has = lua_getfield(reader->L, index, name) != LUA_TNIL;
+    lua_pop(reader->L, 1);
+    return has;
+}
+
+static void complete_address(struct reader *reader, int index, struct acog_connection *connection,
+                             const struct direct_maker *row)
+{
+    if (connection->endpoint.host.len > 0 || has_field(reader, index, "base_url")) {
+        return;
+    }
+    if (connection->channel != ACOG_CHANNEL_DIRECT || row == NULL) {
+        reader_error(reader, "needs base_url (or simulate), such as \"https://models.example/v1\"");
+        return;
+    }
+    connection->endpoint.tls = true;
+    connection->endpoint.port = 443;
+    connection->endpoint.host = acog_view_of(row->host);
+    connection->endpoint.base_path = acog_view_of(row->base_path);
+    if (!has_field(reader, index, "key")) {
+        reader_warn(reader, "has no key, and %s wants one", row->host);
+    }
+}
+
+/* Fills in maker, dialects and address where the connection says nothing. */
+static void complete(struct reader *reader, int index, struct acog_connection *connection)
+{
+    struct compile *compile = compile_of(reader);
+    bool dialled = connection->simulate == NULL && !compile->options->offline;
+    if (dialled && is_platform(connection->channel)) {
+        reader_error(reader, "channel \"%.*s\" comes in a later version; use simulate",
+                     ACOG_VIEW_FMT(acog_name(ACOG_VOCABULARY_CHANNEL, (int)connection->channel)));
+        return;
+    }
+    const struct direct_maker *row =
+        find_direct_maker(connection, dialled && connection->channel == ACOG_CHANNEL_DIRECT);
+    if (row != NULL && connection->maker.len == 0) {
+        connection->maker = acog_view_of(row->maker);
+    }
+    if (connection->dialects == 0 && row != NULL && connection->channel == ACOG_CHANNEL_DIRECT) {
+        connection->dialects = row->dialects;
+    }
+    if (dialled) {
+        complete_address(reader, index, connection, row);
+        if (connection->dialects == 0 && !has_field(reader, index, "dialects")) {
+            reader_error(reader, "needs dialects: which APIs it speaks, such as { \"chat\" }");
+        }
+    } else if (connection->dialects == 0) {
+        connection->dialects = ACOG_BIT(ACOG_DIALECT_CHAT) | ACOG_BIT(ACOG_DIALECT_MESSAGES) |
+                               ACOG_BIT(ACOG_DIALECT_RESPONSES);
+    }
+    compile_pool_key(compile, &connection->endpoint);
+}
+
+/* What is set but can do nothing. */
+static void warn_of_no_effect(struct reader *reader, int index,
+                              const struct acog_connection *connection)
+{
+    static const char *const for_dialling[] = {"base_url", "proxy", "ca_file", "client_key_file",
+                                               "client_certificate_file"};
+    for (size_t i = 0; connection->simulate != NULL && i < FIELD_COUNT_OF(for_dialling); i++) {
+        if (has_field(reader, index, for_dialling[i])) {
+            reader_warn(reader, "%s has no effect beside simulate", for_dialling[i]);
+        }
+    }
+    if (has_field(reader, index, "project") && connection->channel != ACOG_CHANNEL_VERTEX) {
+        reader_warn(reader, "project has an effect on channel vertex only");
+    }
+    bool certificate = connection->endpoint.client_certificate_file.len > 0;
+    bool key = connection->endpoint.client_key_file.len > 0;
+    if (certificate != key) {
+        reader_error(reader, "client_certificate_file and client_key_file belong together");
+    }
+    if (!connection->endpoint.tls && certificate) {
+        reader_warn(reader, "a client certificate has an effect on https only");
+    }
+}
+
+/* -- all connections -------------------------------------------------------------------------------- */
+
+static void check_id(struct compile *compile, struct acog_view id)
+{
+    struct reader *reader = &compile->reader;
+    if (!id_is_sane(id, ID_BYTES_MAX)) {
+        reader_error(reader, "an id has 1 to %d bytes and no spaces", ID_BYTES_MAX);
+    }
+    for (size_t i = 0; i < compile->connection; i++) {
+        if (acog_view_equal(compile->connections[i].id, id)) {
+            reader_error(reader, "is declared twice; the first is at %s", compile->places[i]);
+            return;
+        }
+    }
+}
+
+static void take_spread_cell(struct compile *compile, struct acog_connection *connection)
+{
+    connection->spread_cell = ACOG_NO_CELL;
+    if (compile->shared != NULL &&
+        acog_shared_spread(compile->shared, connection->id, &connection->spread_cell) != ACOG_OK) {
+        reader_error(&compile->reader,
+                     "no room for its counters: more than %d connections since the "
+                     "start",
+                     ACOG_SHARED_CELLS_MAX);
+    }
+}
+
+static void compile_connection(struct compile *compile, int index)
+{
+    struct reader *reader = &compile->reader;
+    struct acog_connection *connection = &compile->connections[compile->connection];
+    const char *id = acog_lua_name(reader->L, index);
+    const char *place = acog_lua_place(reader->L, index);
+    *connection = (struct acog_connection){.weight = 1, .usable_slot = ACOG_NO_SLOT};
+    connection->id = reader_copy(reader, acog_view_of(id));
+    compile->places[compile->connection] = reader_copy(reader, acog_view_of(place)).ptr;
+    reader_root(reader, place, "connection \"%s\"", id);
+    check_id(compile, connection->id);
+    size_t before = compile->candidate_count;
+    reader_fields(reader, index, connection_fields, FIELD_COUNT_OF(connection_fields), connection);
+    complete(reader, index, connection);
+    warn_of_no_effect(reader, index, connection);
+    if (compile->candidate_count == before) {
+        reader_error(reader, "declares no model: models = { \"…\" }");
+    }
+    take_spread_cell(compile, connection);
+    lua_pushvalue(reader->L, index);
+    lua_rawseti(reader->L, compile->objects, compile->connection + 1);
+}
+
+void compile_connections(struct compile *compile, int index)
+{
+    struct reader *reader = &compile->reader;
+    lua_State *L = reader->L;
+    int count = reader_list(reader, index, CONNECTIONS_MAX);
+    if (count == 0) {
+        reader_error(reader, "needs at least one acog.connection");
+    }
+    if (count <= 0) {
+        return;
+    }
+    compile->connections = reader_take(reader, (size_t)count * sizeof(*compile->connections));
+    compile->places = reader_take(reader, (size_t)count * sizeof(*compile->places));
+    compile->snapshot->connections = compile->connections;
+    char gateway_place[sizeof(reader->place)];
+    memcpy(gateway_place, reader->place, sizeof(gateway_place));
+    for (int i = 1; i <= count; i++) {
+        lua_geti(L, index, i);
+        if (acog_lua_is_kind(L, -1, "connection")) {
+            compile_connection(compile, lua_gettop(L));
+            compile->connection++;
+            compile->connection_count++;
+            compile->snapshot->connection_count = compile->connection_count;
+        } else {
+            reader_root(reader, gateway_place, "gateway");
+            size_t mark = reader_enter(reader, "connections[%d]", i);
+            reader_error(reader, "must be acog.connection \"id\" { … }");
+            reader_leave(reader, mark);
+        }
+        lua_pop(L, 1);
+    }
+    reader_root(reader, gateway_place, "gateway");
+}
+
+const struct record connection_record = {"connection", connection_fields,
+                                         FIELD_COUNT_OF(connection_fields)};
+const struct record model_record = {"model", model_fields, FIELD_COUNT_OF(model_fields)};

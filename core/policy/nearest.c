@@ -1,0 +1,46 @@
+/* nearest.c - edit distance (optimal string alignment) over three rows. */
+#include "nearest.h"
+
+#define WORD_MAX 32
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+    size_t smaller = a < b ? a : b;
+    return smaller < c ? smaller : c;
+}
+
+size_t nearest_distance(struct acog_view a, struct acog_view b)
+{
+    size_t rows[3][WORD_MAX + 1];
+    a = acog_view_slice(a, 0, WORD_MAX);
+    b = acog_view_slice(b, 0, WORD_MAX);
+    for (size_t j = 0; j <= b.len; j++) {
+        rows[0][j] = j;
+    }
+    for (size_t i = 1; i <= a.len; i++) {
+        size_t *row = rows[i % 3];
+        const size_t *above = rows[(i + 2) % 3];
+        const size_t *two_above = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= b.len; j++) {
+            size_t change = a.ptr[i - 1] == b.ptr[j - 1] ? 0 : 1;
+            row[j] = least(above[j] + 1, row[j - 1] + 1, above[j - 1] + change);
+            bool swapped =
+                i > 1 && j > 1 && a.ptr[i - 1] == b.ptr[j - 2] && a.ptr[i - 2] == b.ptr[j - 1];
+            if (swapped && two_above[j - 2] + 1 < row[j]) {
+                row[j] = two_above[j - 2] + 1;
+            }
+        }
+    }
+    return rows[a.len % 3][b.len];
+}
+
+void nearest_offer(struct nearest *nearest, struct acog_view candidate)
+{
+    size_t distance = nearest_distance(nearest->word, candidate);
+    bool close = distance <= 1 + nearest->word.len / 4; /* a typo, not another word */
+    if (close && (nearest->best.ptr == NULL || distance < nearest->distance)) {
+        nearest->best = candidate;
+        nearest->distance = distance;
+    }
+}

@@ -1,0 +1,169 @@
+--- policies/acog: the default policy, as data. Each value names its line in CONFORMANCE (S4, decisions, part D) or
+-- DESIGN, "The default policy's answers"; README.md tells it as a story. A user writes the difference:
+-- `return require("policies.acog"):with { … }`.
+local acog = require "acog"
+local channel = require "acog.channel"
+local version = require "acog.version"
+
+return acog.policy {
+  name = "acog",
+
+  -- Which connections can serve (S4.1, S4.8-S4.10; decision 2), under which id (S4.9).
+  match = { by = version.loose, minor = false },
+  send_id = "declared",
+  same_model_only = true, -- but for the policy-block fallback
+
+  -- In this order, each drop with its reason (D3). DLP stands before the pin (decision 1).
+  filters = {
+    "declared", -- S4.1; nothing left: 409 model_not_configured (S4.2)
+    "dialect",
+    "access",
+    "dlp", -- S4.18c
+    "pin", -- S4.19, S4.20; nothing left: 409 (S4.22)
+    "default_exclusive", -- S4.3: the default connection serves, and only it
+    "arbitrage", -- S4.18a
+    "usable", -- S4.13: what its owner switched off; a function is asked at dispatch
+    "circuit", -- S4.16; nothing left: 503, Retry-After 5 (S4.5, S4.17)
+  },
+  arbitrage = { enabled = false }, -- S4.18a: "turned on"
+
+  -- Others than the default: one by turns, those behind it by channel (S4.6, S4.7, G4.11).
+  order = { "price", "spread_first", "channel_rank", "catalogue" },
+  channel_rank = channel.rank, -- S4.7
+  spread = "round_robin",
+
+  pin = channel.pin "x-acog-channel", -- S4.19-S4.23
+
+  -- What a failure is: the transport and the clocks, then the status; no error body is judged (D5, decision 16).
+  classify = {
+    { cause = { "connect", "closed" }, class = "network" },
+    { cause = "cut", before_output = true, class = "network" },
+    { cause = { "cut" }, class = "died_after_commit" },
+    { clock = "connect", class = "timeout_connect" },
+    { clock = "headers", class = "timeout_headers" },
+    { clock = "first_event", class = "timeout_first_event" },
+    { clock = "first_output", class = "timeout_first_output" },
+    { clock = { "idle", "total" }, class = "timeout_full" },
+    { cause = "stream_error", before_output = true, class = "stream_error_first" },
+    { cause = "stream_error", class = "died_after_commit" },
+    { cause = "refusal", class = "refusal_200" }, -- S4.24: an empty 200
+    { cause = "not_usable", class = "not_usable" }, -- S4.13
+    { cause = { "bad_answer", "held_full" }, class = "bad_answer" },
+    { cause = "gateway", class = "gateway" },
+    { status = 408, class = "status_408" },
+    { status = 429, class = "throttled" },
+    { status = { 401, 402, 403 }, class = "auth" },
+    { status = 404, class = "not_found" },
+    { status = { 409, 425 }, class = "conflict" },
+    { status = "4xx", class = "invalid_request" },
+    { status = "5xx", class = "server_error" },
+    { cause = "status", class = "bad_answer" }, -- 1xx and 3xx: no answer to this request
+  },
+
+  classes = {
+    -- S4.11, G4.12: another connection, or the same when it is the only one left. Charged (G4.2).
+    network = { move = "next", same = "if_sole", charge = 1, export = "upstream_unavailable" },
+    server_error = { move = "next", same = "if_sole", charge = 1, relay = "message",
+                     export = "upstream_unavailable", retryable = true },
+    bad_answer = { move = "next", charge = 1, status = 502, export = "upstream_unavailable" },
+    stream_error_first = { move = "next", charge = 1, status = 502, relay = "message",
+                           export = "upstream_unavailable" },
+
+    -- G4.9, G4.10: our own clocks, and the provider's 408.
+    timeout_connect = { move = "next", charge = 1, by_time = true, status = 504,
+                        export = "upstream_unavailable" },
+    timeout_headers = { move = "next", charge = 1, by_time = true, status = 504,
+                        export = "upstream_unavailable" },
+    timeout_first_event = { move = "next", charge = 1, by_time = true, status = 504,
+                            export = "upstream_unavailable" },
+    timeout_first_output = { move = "next", charge = 1, by_time = true, status = 504,
+                             export = "upstream_unavailable" },
+    timeout_full = { move = "next", charge = 1, by_time = true, status = 504,
+                     export = "upstream_unavailable" },
+    status_408 = { move = "next", charge = 1, by_time = true, status = 504,
+                   export = "upstream_unavailable" },
+
+    -- S4.12: only on a different connection; not a fault of the channel (G4.2).
+    throttled = { move = "next", same = "never", charge = 0, relay = "message", export = "rate_limited",
+                  retryable = true, retry_after = "upstream", retry_after_max = 60 },
+
+    -- S4.13: refused before sending; spends an attempt (G4.13).
+    not_usable = { move = "next", charge = 0, status = 503, export = "connection_not_usable" },
+
+    -- S4.15, G4.9: about the request itself, returned at once, as they came.
+    invalid_request = { move = "no", charge = 0, relay = "verbatim" },
+    not_found = { move = "no", charge = 0, relay = "verbatim" },
+    conflict = { move = "no", charge = 0, relay = "verbatim" },
+    -- Its body may show the key that was refused, so the client gets ours.
+    auth = { move = "no", charge = 0, relay = "own", export = "upstream_auth_failed" },
+
+    -- S4.24, S4.25: once more, with the fallback model.
+    refusal_200 = { move = "fallback_model", charge = 0 },
+
+    died_after_commit = { move = "no", charge = 1, export = "upstream_error" },
+    client_cancel = { move = "no", charge = "ignore" },
+    gateway = { move = "no", charge = "ignore", status = 500, export = "internal_error" },
+  },
+
+  attempts = { max = 3, not_usable_counts = true, resend_max = 1 }, -- S4.14, G4.13
+  backoff = { kind = "random", min_ms = 50, max_ms = 250 }, -- S4.14
+
+  -- Seconds (DESIGN, "clocks"). Whole answers wait longer the more tokens were asked for.
+  clocks = {
+    connect = 10,
+    headers = {
+      { stream = true, base = 60 },
+      { stream = false, base = 60, per = 20, add = 1, cap = 600 },
+    },
+    first_output = { stream = true, base = 120 },
+    idle = 60,
+  },
+
+  -- S4.16: five failures in sequence on a channel (and maker), 30 s, then one request tests it.
+  health = { mode = "exclude", key = "channel_maker", threshold = 5, cooldown = 30, factor = 1,
+             cooldown_max = 30, all_open = "refuse" },
+
+  -- D9, G4.8: nothing goes out before output or a stop reason, so that a refusal can still be answered elsewhere.
+  commit = { hold_until = "first_output", whole = "answer",
+             outputs = { "text", "reasoning", "tool", "stop" }, held_bytes = 262144, when_full = "commit" },
+
+  -- S4.24-S4.31, decisions 9 and 10.
+  refusal = {
+    empty_200 = true,
+    fallback_model = "claude-opus-4-8",
+    same_connection = true,
+    counts_as_attempt = false,
+    note = "The requested model declined to answer; claude-opus-4-8 answered instead.",
+    opt_out = { header = "x-acog-policy-fallback", value = "off" },
+  },
+
+  on_client_close = { drain = 0 },
+  bad_event = "drop",
+
+  response_headers = {
+    ["x-request-id"] = "request_id",
+    ["x-acog-connection"] = "connection",
+    ["x-acog-channel"] = "channel",
+    ["x-acog-resolved-model"] = "resolved_model", -- S4.32
+    ["x-acog-attempts"] = "attempts",
+    ["x-acog-dropped-params"] = "dropped_params",
+    ["x-acog-policy-fallback"] = "policy_fallback", -- S4.27-S4.30: only when a refusal was seen
+  },
+
+  -- Statuses, codes and texts that are not here are those of condition.def.
+  errors = {
+    unknown_model = { status = 409, code = "model_not_configured" }, -- S4.2
+    pin_unknown = { status = 409, code = "model_not_configured" }, -- S4.21
+    pin_unmet = { status = 409, code = "model_not_configured" }, -- S4.22
+    all_open = { status = 503, code = "upstream_unavailable", retry_after = 5 }, -- S4.5, S4.17
+    exhausted = { use_last = true }, -- D14: told by the last attempt
+    overloaded = { status = 503, code = "overloaded", retry_after = 1 },
+  },
+
+  -- D15
+  stream_error = {
+    chat = { event = "event", lost = "event" }, -- an error chunk and no [DONE]
+    messages = { event = "event", lost = "event" }, -- event: error
+    responses = { event = "event", lost = "event" }, -- response.failed
+  },
+}
