@@ -45,8 +45,8 @@ static void print_findings(FILE *out, const struct acog_report *report)
 static bool load(struct explanation *explanation)
 {
     struct acog_error error = {.text = "out of memory"};
-    struct acog_policy_options options = {.path = explanation->options->path,
-                                          .missing_env_is_warning = true};
+    struct acog_policy_options options = {
+        .path = explanation->options->path, .missing_env_is_warning = true, .offline = true};
     FILE *errors = explanation->options->errors;
     explanation->shared = acog_shared_new();
     explanation->aside = acog_shared_new();
@@ -102,8 +102,9 @@ static void listen_to(struct explanation *explanation)
         if (command.type == ACOG_COMMAND_REPLY_HEAD) {
             explanation->refused = command.head.status;
             explanation->body.len = 0;
-        } else if (command.type == ACOG_COMMAND_REPLY_DATA) {
-            (void)acog_buffer_append(&explanation->body, command.data); /* cut if it is too long */
+        } else if (command.type == ACOG_COMMAND_REPLY_DATA &&
+                   acog_buffer_append(&explanation->body, command.data) != ACOG_OK) {
+            explanation->body.len = 0; /* the status alone is told */
         }
     }
 }

@@ -9,14 +9,12 @@
 #include "suite.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <string.h>
 
 #include <lauxlib.h>
 
 #define GATEWAY_TYPE      "acog.test.gateway"
 #define UPSTREAM_TYPE     "acog.test.upstream"
-#define UPSTREAMS_TYPE    "acog.test.upstreams"
 #define HANDLE_TYPE       "acog.test.handle"
 #define SCRIPTS_BYTES_MAX ((size_t)64 * 1024 * 1024)
 #define REPLIES_MAX       10000 /* in one script */
@@ -161,7 +159,7 @@ static void load_file(lua_State *L, struct gateway *gateway, const char *path)
 {
     struct acog_error error = {0};
     struct acog_policy_options options = {
-        .path = path, .env = no_environment, .missing_env_is_warning = true};
+        .path = path, .env = no_environment, .missing_env_is_warning = true, .offline = true};
     if (acog_policy_load(&options, gateway->shared, &gateway->snapshot, &gateway->report) !=
         ACOG_OK) {
         raise_findings(L, &gateway->report);
@@ -302,30 +300,21 @@ static int upstream_index(lua_State *L)
     return 1;
 }
 
-/* gateway.upstream["id"]: a table of all; this tells of an id that is not in it. */
+/* gateway.upstream["id"]: a table of all; this (upvalue 1: the gateway) tells of an id that is not in it. */
 static int unknown_upstream(lua_State *L)
 {
+    const struct gateway *gateway = lua_touserdata(L, lua_upvalueindex(1));
+    struct acog_world *world = world_of(L, gateway);
     luaL_Buffer text;
-    lua_settop(L, 2);
     const char *name = luaL_tolstring(L, 2, NULL);
     luaL_buffinit(L, &text);
     luaL_addstring(&text, "no connection \"");
     luaL_addstring(&text, name);
     luaL_addstring(&text, "\"; there are:");
-    lua_pushnil(L);
-    lua_insert(L, 3); /* the last id, below the buffer */
-    lua_pushnil(L);
-    lua_insert(L, 3); /* the key of the walk */
-    for (;;) {
-        lua_pushvalue(L, 3);
-        if (lua_next(L, 1) == 0) {
-            break;
-        }
-        lua_pop(L, 1);
-        lua_copy(L, -1, 3);
-        lua_pop(L, 1);
+    for (size_t i = 0; i < acog_world_upstream_count(world); i++) {
+        struct acog_view id = acog_world_upstream(world, i)->connection->id;
         luaL_addstring(&text, " ");
-        luaL_addstring(&text, lua_tostring(L, 3));
+        luaL_addlstring(&text, id.ptr, id.len);
     }
     luaL_pushresult(&text);
     return lua_error(L);
@@ -348,7 +337,11 @@ static void push_upstreams(lua_State *L)
         lua_insert(L, -2);
         lua_rawset(L, -3);
     }
-    luaL_setmetatable(L, UPSTREAMS_TYPE);
+    lua_createtable(L, 0, 1);
+    lua_pushvalue(L, owner);
+    lua_pushcclosure(L, unknown_upstream, 1);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
 }
 
 /* -- requests --------------------------------------------------------------------------------------- */
@@ -561,7 +554,7 @@ static int gateway_advance(lua_State *L)
     const struct gateway *gateway = luaL_checkudata(L, 1, GATEWAY_TYPE);
     double seconds = luaL_checknumber(L, 2);
     luaL_argcheck(L, seconds >= 0 && seconds <= SECONDS_MAX, 2, "seconds to come");
-    if (acog_world_advance(world_of(L, gateway), (int64_t)llround(seconds * 1000)) !=
+    if (acog_world_advance(world_of(L, gateway), (int64_t)(seconds * 1000 + 0.5)) !=
         ACOG_WAIT_OVER) {
         luaL_error(L, "time does not pass in %d steps", (int)ACOG_WORLD_STEPS_MAX);
     }
@@ -672,7 +665,6 @@ static void make_types(lua_State *L)
 {
     make_type(L, GATEWAY_TYPE, gateway_index, collect_gateway, gateway_methods);
     make_type(L, UPSTREAM_TYPE, upstream_index, NULL, NULL);
-    make_type(L, UPSTREAMS_TYPE, unknown_upstream, NULL, NULL);
     make_type(L, HANDLE_TYPE, handle_index, collect_handle, NULL);
 }
 

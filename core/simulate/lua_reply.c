@@ -277,20 +277,14 @@ static void push_why(lua_State *L, const struct acog_snapshot *snapshot,
     }
 }
 
-/* The attempt whose answer the client got; NULL: the gateway's own answer. */
+/* The attempt whose answer the client got; NULL: the gateway's own answer. Nothing is sent after the commit, so the
+ * committed attempt is the last one; without one, a kept refusal may have been replayed. */
 static const struct acog_attempt_row *answering_attempt(const struct acog_request *request)
 {
-    const struct acog_attempt_row *found = NULL;
-    for (size_t i = 0; i < request->attempt_count; i++) {
-        if (request->attempts[i].live) {
-            found = &request->attempts[i];
-        }
+    if (request->committed) {
+        return &request->attempts[request->attempt_count - 1];
     }
-    if (found == NULL && request->kept_attempt > 0 &&
-        request->kept_attempt <= request->attempt_count) {
-        found = &request->attempts[request->kept_attempt - 1];
-    }
-    return found;
+    return request->kept_attempt > 0 ? &request->attempts[request->kept_attempt - 1] : NULL;
 }
 
 static void set_usage(lua_State *L, const struct acog_usage *usage)
