@@ -29,7 +29,8 @@ struct home {
     size_t bytes_max;
     int64_t left; /* of the running call's budget */
     bool spent;
-    int depth; /* of acog_lua_call() */
+    bool refused; /* the last allocation, by bytes_max */
+    int depth;    /* of acog_lua_call() */
     struct acog_lua_files files;
 };
 
@@ -57,7 +58,8 @@ static void *allocate(void *user, void *ptr, size_t old_bytes, size_t new_bytes)
         home->bytes_used -= had;
         return NULL;
     }
-    if (new_bytes > had && new_bytes - had > home->bytes_max - home->bytes_used) {
+    home->refused = new_bytes > had && new_bytes - had > home->bytes_max - home->bytes_used;
+    if (home->refused) {
         return NULL;
     }
     void *grown = acog_grow(ptr, new_bytes);
@@ -135,10 +137,17 @@ enum acog_code acog_lua_call(lua_State *L, int args, int results, int64_t instru
         lua_remove(L, function);
         return ACOG_OK;
     }
-    enum acog_code code = spent ? ACOG_TOO_BIG : ACOG_POLICY;
-    code = status == LUA_ERRMEM ? ACOG_NO_MEMORY : code;
-    acog_error_set(error, code, "%s",
-                   lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "failed");
+    enum acog_code code = ACOG_POLICY;
+    if (status == LUA_ERRMEM && home->refused) {
+        code =
+            acog_error_set(error, ACOG_TOO_BIG, "needs more than the %zu MB of memory it may use",
+                           home->bytes_max / 1048576U);
+    } else if (status == LUA_ERRMEM) {
+        code = acog_error_set(error, ACOG_NO_MEMORY, "%s", acog_code_text(ACOG_NO_MEMORY));
+    } else {
+        code = acog_error_set(error, spent ? ACOG_TOO_BIG : ACOG_POLICY, "%s",
+                              lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "failed");
+    }
     lua_settop(L, function - 1);
     return code;
 }
