@@ -5,6 +5,7 @@
 #include "tests/support/check.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 static const struct acog_circuit_limits two_failures = {
@@ -275,6 +276,7 @@ static void *hammer(void *user)
                 atomic_store(&shared->probes_at_once_max, out);
             }
             atomic_fetch_add(&shared->probes, 1);
+            (void)sched_yield();                      /* the others meet it while it is out */
             atomic_fetch_sub(&shared->probes_out, 1); /* before the settling lets another one out */
         }
         mix = mix * UINT64_C(6364136223846793005) + 1;
