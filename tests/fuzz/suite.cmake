@@ -1,0 +1,42 @@
+# suite.cmake - tests/fuzz/NAME_fuzz.c, each with one LLVMFuzzerTestOneInput that aborts where something must not be.
+#
+# As a rule each is built with a small main that replays the files of corpus/NAME and regressions/NAME: the ctest case
+# fuzz.NAME. With -DACOG_FUZZ=ON (clang only) they are real fuzzers, and everything is built for them; the ctest case
+# replays the same files. tests/fuzz/run.sh makes them search.
+option(ACOG_FUZZ "Build the fuzzers (clang)" OFF)
+if(ACOG_FUZZ)
+    target_compile_options(acog_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined
+                                                -fno-sanitize-recover=all)
+    target_link_options(acog_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
+file(GLOB fuzz_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/fuzz/*_fuzz.c")
+add_custom_target(check_fuzz)
+foreach(source IN LISTS fuzz_sources)
+    get_filename_component(name "${source}" NAME_WE)
+    string(REGEX REPLACE "_fuzz$" "" short "${name}")
+    set(target fuzz_${short})
+    if(short MATCHES "^http_")
+        set(part acog_http)
+    else()
+        set(part acog_dialect)
+    endif()
+    set(files)
+    foreach(folder corpus/${short} regressions/${short})
+        if(EXISTS "${CMAKE_SOURCE_DIR}/tests/fuzz/${folder}")
+            list(APPEND files "${CMAKE_SOURCE_DIR}/tests/fuzz/${folder}")
+        endif()
+    endforeach()
+    add_executable(${target} "${source}")
+    target_include_directories(${target} PRIVATE "${CMAKE_SOURCE_DIR}")
+    target_link_libraries(${target} PRIVATE ${part})
+    if(ACOG_FUZZ)
+        target_link_options(${target} PRIVATE -fsanitize=fuzzer,address,undefined)
+        add_test(NAME fuzz.${short} COMMAND ${target} -runs=0 ${files})
+    else()
+        target_sources(${target} PRIVATE "${CMAKE_SOURCE_DIR}/tests/fuzz/replay_main.c")
+        add_test(NAME fuzz.${short} COMMAND ${target} ${files})
+    endif()
+    set_tests_properties(fuzz.${short} PROPERTIES TIMEOUT 120)
+    add_dependencies(check_fuzz ${target})
+endforeach()
