@@ -132,9 +132,14 @@ static void take_error(struct acog_exchange *exchange, struct acog_exchange_atte
     acog_exchange_attempt_failed(exchange, attempt, failure);
 }
 
+static bool is_marker(const struct acog_sse_event *event)
+{
+    return acog_view_equal(acog_view_trim(event->data), ACOG_VIEW("[DONE]"));
+}
+
 /* A marker of the end is believed only when the answer can be complete (B59, decision 15). */
 static void take_done(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
-                      struct acog_view raw, struct run *run)
+                      const struct acog_sse_event *event, struct run *run)
 {
     if (!acog_stream_tracker_complete(&attempt->tracker)) {
         fail(exchange, attempt, run, ACOG_CAUSE_CUT);
@@ -143,9 +148,10 @@ static void take_done(struct acog_exchange *exchange, struct acog_exchange_attem
     if (!tell_news(exchange, attempt, run)) {
         return;
     }
-    keep_event(exchange, attempt, raw, run);
+    keep_event(exchange, attempt, event->raw, run);
     if (attempt->state == ACOG_ATTEMPT_STREAM) {
         attempt->state = ACOG_ATTEMPT_TAIL;
+        attempt->marker_seen = is_marker(event);
         attempt->wait_until_ms = exchange->now_ms + ACOG_EXCHANGE_TAIL_WAIT_MS;
     }
 }
@@ -179,7 +185,7 @@ static void take_event(struct acog_exchange *exchange, struct acog_exchange_atte
         }
         break;
     case ACOG_STREAM_EVENT_DONE:
-        take_done(exchange, attempt, event->raw, run);
+        take_done(exchange, attempt, event, run);
         break;
     case ACOG_STREAM_EVENT_BAD:
         if (exchange->snapshot->policy.bad_event_drops) {
@@ -194,7 +200,35 @@ static void take_event(struct acog_exchange *exchange, struct acog_exchange_atte
     }
 }
 
+/* Behind the legal last event nothing counts any more; only a "[DONE]" that has not been there yet belongs to the
+ * stream (providers send one behind `response.completed` too), and the rest of a line end. */
+static void take_tail(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
+                      const struct acog_sse_event *event, struct run *run)
+{
+    if (!attempt->marker_seen && is_marker(event)) {
+        attempt->marker_seen = true;
+        keep_event(exchange, attempt, event->raw, run);
+    } else {
+        drop_event(exchange, attempt, event->raw, run);
+    }
+}
+
 /* -- the stream ------------------------------------------------------------------------------------ */
+
+static bool is_read(const struct acog_exchange_attempt *attempt)
+{
+    return attempt->state == ACOG_ATTEMPT_STREAM || attempt->state == ACOG_ATTEMPT_TAIL;
+}
+
+static void take(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
+                 const struct acog_sse_event *event, struct run *run)
+{
+    if (attempt->state == ACOG_ATTEMPT_TAIL) {
+        take_tail(exchange, attempt, event, run);
+    } else {
+        take_event(exchange, attempt, event, run);
+    }
+}
 
 /* Reads on until there is something to send, or nothing more to read. An event that was gathered goes out alone: its
  * bytes live only until the next look. */
@@ -202,21 +236,24 @@ static void read_run(struct acog_exchange *exchange, struct acog_exchange_attemp
 {
     struct run run = {{0}};
     bool sent_alone = false;
-    while (attempt->state == ACOG_ATTEMPT_STREAM && exchange->command_count == 0 && !sent_alone) {
+    while (is_read(attempt) && exchange->command_count == 0 && !sent_alone) {
         struct acog_sse_event event;
         size_t used = 0;
         struct acog_view bytes = exchange->input.bytes;
         enum acog_code code = acog_sse_next(&attempt->sse, bytes, &used, &event);
         exchange->input.bytes = acog_view_slice(bytes, used, bytes.len);
         if (code == ACOG_OK) {
-            take_event(exchange, attempt, &event, &run);
+            take(exchange, attempt, &event, &run);
             sent_alone = event.gathered && run.bytes.len > 0;
             continue;
         }
         exchange->input.attempt = NULL;
-        if (code != ACOG_AGAIN) {
+        if (code != ACOG_AGAIN && attempt->state == ACOG_ATTEMPT_STREAM) {
             fail(exchange, attempt, &run,
                  code == ACOG_TOO_BIG ? ACOG_CAUSE_BAD_ANSWER : ACOG_CAUSE_GATEWAY);
+        } else if (code != ACOG_AGAIN) {
+            run_end(exchange, &run);
+            acog_exchange_attempt_complete(exchange, attempt); /* it was, before this came */
         }
         break;
     }
@@ -227,7 +264,7 @@ void acog_exchange_read_events(struct acog_exchange *exchange)
 {
     while (exchange->input.attempt != NULL && exchange->command_count == 0) {
         struct acog_exchange_attempt *attempt = exchange->input.attempt;
-        if (attempt->state != ACOG_ATTEMPT_STREAM) {
+        if (!is_read(attempt)) {
             exchange->input.attempt = NULL; /* what follows its end is not looked at */
             break;
         }
@@ -244,6 +281,10 @@ static void take_last_event(struct acog_exchange *exchange, struct acog_exchange
     if (acog_sse_end(&attempt->sse, &event) != ACOG_OK) {
         return;
     }
+    if (attempt->state == ACOG_ATTEMPT_TAIL) {
+        take_tail(exchange, attempt, &event, run);
+        return;
+    }
     struct acog_stream_tracker before = attempt->tracker;
     unsigned outputs = 0;
     struct acog_failure failure = {.retry_after_ms = -1};
@@ -253,9 +294,10 @@ static void take_last_event(struct acog_exchange *exchange, struct acog_exchange
         take_error(exchange, attempt, event.raw, &failure, run);
     } else if (kind == ACOG_STREAM_EVENT_BAD || !acog_stream_tracker_complete(&attempt->tracker)) {
         attempt->tracker = before;
-    } else if (tell_news(exchange, attempt, run) &&
-               !(kind == ACOG_STREAM_EVENT_USAGE_ONLY && attempt->hide_usage)) {
-        keep_event(exchange, attempt, event.raw, run);
+        drop_event(exchange, attempt, event.raw, run);
+    } else if (tell_news(exchange, attempt, run)) {
+        bool hidden = kind == ACOG_STREAM_EVENT_USAGE_ONLY && attempt->hide_usage;
+        (hidden ? drop_event : keep_event)(exchange, attempt, event.raw, run);
     }
 }
 
@@ -266,7 +308,7 @@ void acog_exchange_read_events_end(struct acog_exchange *exchange,
     struct run run = {{0}};
     take_last_event(exchange, attempt, &run);
     run_end(exchange, &run);
-    if (attempt->state != ACOG_ATTEMPT_STREAM) {
+    if (!is_read(attempt)) {
         return;
     }
     if (acog_stream_tracker_complete(&attempt->tracker)) {

@@ -211,31 +211,14 @@ static void read_whole(struct acog_exchange *exchange, struct acog_exchange_atte
 
 /* -- bytes and ends -------------------------------------------------------------------------------- */
 
-/* After the terminal event one byte still belongs to it: the LF of a CRLF that the reads cut in two. */
-static void read_tail(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
-                      struct acog_view bytes)
-{
-    if (!attempt->sse.after_cr) {
-        return;
-    }
-    attempt->sse.after_cr = false;
-    struct acog_view rest = acog_view_slice(bytes, 0, bytes.ptr[0] == '\n' ? 1 : 0);
-    if (attempt->live) {
-        acog_exchange_push_data(exchange, rest);
-    } else if (acog_buffer_append(&attempt->held, rest) != ACOG_OK) {
-        fail_with(exchange, attempt, ACOG_CAUSE_GATEWAY);
-    }
-}
-
 void acog_exchange_read_body(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
                              struct acog_view bytes)
 {
     switch (attempt->state) {
     case ACOG_ATTEMPT_STREAM:
+    case ACOG_ATTEMPT_TAIL:
         tell_simple(exchange, attempt, ACOG_EVENT_ACTIVITY);
-        if (attempt->state == ACOG_ATTEMPT_STREAM) {
-            exchange->input = (struct acog_exchange_input){.attempt = attempt, .bytes = bytes};
-        }
+        exchange->input = (struct acog_exchange_input){.attempt = attempt, .bytes = bytes};
         break;
     case ACOG_ATTEMPT_WHOLE:
         tell_simple(exchange, attempt, ACOG_EVENT_ACTIVITY);
@@ -252,9 +235,6 @@ void acog_exchange_read_body(struct acog_exchange *exchange, struct acog_exchang
     case ACOG_ATTEMPT_FAULT:
         gather_fault(exchange, attempt, bytes);
         break;
-    case ACOG_ATTEMPT_TAIL:
-        read_tail(exchange, attempt, bytes);
-        break;
     case ACOG_ATTEMPT_SENT:
     case ACOG_ATTEMPT_ANSWERED:
     case ACOG_ATTEMPT_OVER:
@@ -269,12 +249,12 @@ void acog_exchange_read_end(struct acog_exchange *exchange, struct acog_exchange
         fail_with(exchange, attempt, ACOG_CAUSE_BAD_ANSWER);
         break;
     case ACOG_ATTEMPT_STREAM:
+    case ACOG_ATTEMPT_TAIL:
         acog_exchange_read_events_end(exchange, attempt, NULL);
         break;
     case ACOG_ATTEMPT_WHOLE:
         read_whole(exchange, attempt);
         break;
-    case ACOG_ATTEMPT_TAIL:
     case ACOG_ATTEMPT_PASSING:
         acog_exchange_attempt_complete(exchange, attempt);
         break;
@@ -293,10 +273,8 @@ void acog_exchange_read_failure(struct acog_exchange *exchange,
 {
     switch (attempt->state) {
     case ACOG_ATTEMPT_STREAM:
-        acog_exchange_read_events_end(exchange, attempt, failure);
-        break;
     case ACOG_ATTEMPT_TAIL:
-        acog_exchange_attempt_complete(exchange, attempt);
+        acog_exchange_read_events_end(exchange, attempt, failure);
         break;
     case ACOG_ATTEMPT_FAULT:
         acog_exchange_read_fault(exchange, attempt);

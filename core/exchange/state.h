@@ -70,6 +70,7 @@ struct acog_exchange_attempt {
     bool hide_usage;        /* the client did not ask for the usage chunk (B51) */
     bool first_event_told;
     bool after_cr;     /* the last event ended with a CR: a LF that comes now belongs to it */
+    bool marker_seen;  /* TAIL: "[DONE]" was among the events */
     bool dropped_last; /* the last event was not for the client */
     bool fault_cut;    /* FAULT: more than ACOG_EXCHANGE_FAULT_MAX came */
     unsigned outputs_told;
