@@ -123,10 +123,14 @@ void acog_connection_open(struct acog_http_server *server, int socket, bool loca
         acog_connection_close(connection);
         return;
     }
-    if (full && acog_server_take_stream(connection) != NULL) {
-        refuse(connection,
-               &(struct acog_http_problem){.status = 503, .what = "too many connections"});
+    if (!full) {
+        return;
     }
+    if (acog_server_take_stream(connection) == NULL) {
+        acog_connection_close(connection);
+        return;
+    }
+    refuse(connection, &(struct acog_http_problem){.status = 503, .what = "too many connections"});
 }
 
 /* -- requests ------------------------------------------------------------------------------------------ */

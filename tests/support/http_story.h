@@ -176,6 +176,7 @@ static inline void http_story_tell(struct http_story *story, struct acog_view by
             piece = (state >> 24) % 16 + 1;
         }
         struct acog_view next = acog_view_slice(bytes, 0, piece);
+        ACOG_ASSERT(next.ptr != NULL);
         char *copy = acog_new(next.len);
         ACOG_ASSERT(copy != NULL);
         memcpy(copy, next.ptr, next.len);

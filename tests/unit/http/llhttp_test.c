@@ -94,6 +94,7 @@ static void append(struct acog_buffer *buffer, struct acog_view text)
 /* Takes the next line of `text`, without its end. */
 static struct acog_view next_line(struct acog_view *text)
 {
+    ACOG_ASSERT(text->ptr != NULL);
     size_t end = acog_view_find(*text, ACOG_VIEW("\n"));
     struct acog_view line = acog_view_slice(*text, 0, end);
     *text = acog_view_slice(*text, end + 1, text->len);

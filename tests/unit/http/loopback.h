@@ -22,10 +22,11 @@
 
 #include <event2/event.h>
 
-#define WORLD_HELD_MAX  8
-#define WORLD_GUARD_S   20
-#define CLIENT_BYTES    ((size_t)16 << 20)
-#define WORLD_LOG_BYTES ((size_t)1 << 20)
+#define WORLD_HELD_MAX     8
+#define WORLD_GUARD_S      20
+#define CLIENT_FIRST_BYTES 131072 /* taken before a test lets allocations fail */
+#define CLIENT_BYTES       ((size_t)16 << 20)
+#define WORLD_LOG_BYTES    ((size_t)1 << 20)
 
 struct world {
     struct event_base *base;
@@ -44,11 +45,11 @@ struct world {
 
 struct client {
     struct world *world;
-    int fd;
     struct event *event;
     struct acog_buffer got; /* NUL-terminated by client_text() */
-    bool closed;            /* by the server */
-    bool reset;             /* and not in order */
+    int fd;
+    bool closed; /* by the server */
+    bool reset;  /* and not in order */
 };
 
 static inline void world_log(struct world *world, struct acog_view text)
@@ -177,7 +178,7 @@ static inline void world_close(struct world *world)
 }
 
 /* Runs the loop until `met`. */
-#define world_until(world, met)                                           \
+#define WORLD_UNTIL(world, met)                                           \
     while (!(met)) {                                                      \
         assert_int_equal(event_base_loop((world)->base, EVLOOP_ONCE), 0); \
     }
@@ -213,7 +214,7 @@ static inline void client_open(struct client *client, struct world *world)
 {
     *client = (struct client){.world = world};
     acog_buffer_init(&client->got, CLIENT_BYTES);
-    assert_int_equal(acog_buffer_reserve(&client->got, 4096), ACOG_OK);
+    assert_int_equal(acog_buffer_reserve(&client->got, CLIENT_FIRST_BYTES), ACOG_OK);
     if (world->path[0] != '\0') {
         struct sockaddr_un to = {.sun_family = AF_UNIX};
         memcpy(to.sun_path, world->path, strlen(world->path) + 1);
