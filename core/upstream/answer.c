@@ -327,10 +327,10 @@ static void take_bytes(struct acog_upstream_call *call, struct acog_view bytes)
 
 void acog_call_readable(struct acog_upstream_call *call)
 {
-    if (call->paused) {
+    if (call->news == ACOG_NEWS_CONNECTED && !acog_call_tell_connected(call)) {
         return;
     }
-    if (call->news == ACOG_NEWS_CONNECTED && !acog_call_tell_connected(call)) {
+    if (call->paused) {
         return;
     }
     if (call->halted && feed_rest(call) != ACOG_FLOW_ON) {

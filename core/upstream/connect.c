@@ -360,9 +360,7 @@ static CURLcode set_options(struct acog_link *link, const struct acog_endpoint *
     set_long(&options, CURLOPT_TCP_KEEPALIVE, 1L);
     set_long(&options, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
     set_long(&options, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_EACH_S);
-#if LIBCURL_VERSION_NUM >= 0x075700
     set_long(&options, CURLOPT_QUICK_EXIT, 1L);
-#endif
     if (options.code == CURLE_OK) {
         options.code = curl_easy_setopt(link->easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     }

@@ -23,14 +23,17 @@ struct event_base;
 struct acog_upstream;
 struct acog_upstream_call;
 
-/* Told from the event loop, never from inside acog_upstream_send() or _cancel(). After `end` or `failed` the call is
- * gone. Views are lent for the call of the function. */
+/* Told from the event loop, never from inside acog_upstream_send(), _cancel() or _pause(). Each function may send, cancel
+ * and pause, this call too, but not free the upstream. After `end` or `failed` the call is gone. Views are lent for the
+ * call of the function. */
 struct acog_upstream_events {
     void (*connected)(void *user, bool reused);
+    /* Without what belongs to the connection, the framing or the coding (B102, B104). */
     void (*head)(void *user, unsigned status, const struct acog_header_row *headers, size_t count);
     void (*body)(void *user, struct acog_view bytes); /* decoded: no chunks, no gzip */
     void (*end)(void *user);
-    /* cause: CONNECT, CLOSED, CUT, BAD_ANSWER, GATEWAY; `why` is for the log, without secrets. */
+    /* cause: CONNECT, CLOSED (before the head), CUT (after it), BAD_ANSWER (before or after it), GATEWAY; `why` is for
+     * the log, without secrets. reused_no_byte: the connection had served before and died without a byte of an answer. */
     void (*failed)(void *user, enum acog_cause cause, bool reused_no_byte, const char *why);
 };
 
@@ -42,7 +45,8 @@ struct acog_upstream_options {
     uint64_t decoded_bytes_max; /* of a gzip body (a bomb is BAD_ANSWER) */
 };
 
-/* The trust store and whatever else all workers share; made once, before the workers. */
+/* What all workers share; made once, before them. From here on SIGPIPE is ignored. The trust stores are loaded with the
+ * first TLS connection that needs them. */
 enum acog_code acog_upstream_global_init(struct acog_error *error) ACOG_MUST_CHECK;
 void acog_upstream_global_fini(void);
 
@@ -51,7 +55,9 @@ struct acog_upstream *acog_upstream_new(struct event_base *base,
                                         struct acog_error *error);
 void acog_upstream_free(struct acog_upstream **upstream); /* cancels all calls */
 
-/* Sends the order. It and its views are lent until end, failed or cancel. NULL only without memory. */
+/* Sends the order. It and its views are lent until end, failed or cancel; `events` is copied. NULL only without memory.
+ * Two connections whose endpoints have the same pool_key share transport connections, so the key must tell apart whatever
+ * the endpoint says: TLS, host, port, unix socket, proxy, CA file and client certificate. */
 struct acog_upstream_call *acog_upstream_send(struct acog_upstream *upstream,
                                               const struct acog_upstream_order *order,
                                               const struct acog_upstream_events *events,
@@ -76,7 +82,8 @@ struct acog_upstream_counts acog_upstream_counts(const struct acog_upstream *ups
 
 /* -- channels (core/upstream/direct.c …) ------------------------------------------------------------- */
 
-/* Target, and all headers but Host, Content-Length, User-Agent, for an order. The text goes to `arena`. */
+/* Target, and all headers but those that core/upstream writes itself: Content-Length, Accept-Encoding, and, unless the
+ * configuration names them, Host and User-Agent. Texts of its own go to `arena`; the rest are views of the order. */
 struct acog_upstream_target {
     struct acog_view target;
     struct acog_header_row headers[64];
@@ -84,6 +91,7 @@ struct acog_upstream_target {
 };
 
 struct acog_arena;
+/* ACOG_INVALID: the channel is not available yet. ACOG_TOO_BIG: more headers than rows. ACOG_NO_MEMORY. */
 enum acog_code acog_channel_target(const struct acog_upstream_order *order,
                                    struct acog_arena *arena,
                                    struct acog_upstream_target *target) ACOG_MUST_CHECK;

@@ -366,6 +366,26 @@ static void a_pause_stops_the_bytes_that_came_together(void **state)
     expect_body(f, ACOG_VIEW("hello!"));
 }
 
+static void a_pause_holds_from_the_first_moment(void **state)
+{
+    struct fixture *f = *state;
+    const struct scripted reply = {.bytes = ACOG_VIEW(HELLO)};
+    script(f, &reply, 1);
+    for (size_t i = 1; i <= 2; i++) { /* a new connection, then a reused one */
+        send_order(f);
+        acog_upstream_pause(f->call, true);
+        run_until(f, &f->told.connected, 1);
+        run_until(f, &f->provider.requests, i);
+        settle(f);
+        assert_int_equal(f->told.heads, 0);
+        acog_upstream_pause(f->call, false);
+        run_until(f, &f->told.finished, 1);
+        assert_int_equal(f->told.ends, 1);
+        assert_int_equal(f->told.reused, i - 1);
+        expect_body(f, ACOG_VIEW("hello"));
+    }
+}
+
 static void while_paused_the_provider_is_not_read(void **state)
 {
     struct fixture *f = *state;
@@ -423,6 +443,7 @@ int main(void)
         TEST(a_tls_server_on_a_plain_port_is_a_bad_answer),
         TEST(an_answer_may_come_byte_by_byte),
         TEST(a_pause_stops_the_bytes_that_came_together),
+        TEST(a_pause_holds_from_the_first_moment),
         TEST(while_paused_the_provider_is_not_read),
     };
     return cmocka_run_group_tests(tests, set_up_all, tear_down_all);
