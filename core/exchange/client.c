@@ -1,8 +1,7 @@
 /* client.c - a client's request into facts: what the rules may read of it, and where its body can be changed. */
+#include "acog/contract.h"
 #include "acog/random.h"
 #include "state.h"
-
-#include <string.h>
 
 #define REQUEST_ID_MAX  ((size_t)128)
 #define MADE_ID_LETTERS 24 /* five bits each */
@@ -33,17 +32,18 @@ struct acog_view acog_exchange_request_id(struct acog_exchange *exchange)
     if (acog_exchange_sane_token(given, REQUEST_ID_MAX)) {
         return given;
     }
-    char *made = exchange->made_id;
-    memcpy(made, "req_", 4);
+    struct acog_view made =
+        acog_exchange_copy_text(exchange, ACOG_VIEW("req_........................"));
+    ACOG_ASSERT(made.ptr == exchange->texts); /* the first text of a request: it always fits */
     uint64_t bits = 0;
     for (size_t i = 0; i < MADE_ID_LETTERS; i++) {
         if (i % 12 == 0) {
             bits = acog_random_next(&exchange->random);
         }
-        made[4 + i] = letters[bits & 31U];
+        exchange->texts[made.len - MADE_ID_LETTERS + i] = letters[bits & 31U];
         bits >>= 5U;
     }
-    return (struct acog_view){.ptr = made, .len = 4 + MADE_ID_LETTERS};
+    return made;
 }
 
 /* -- facts ----------------------------------------------------------------------------------------- */
@@ -187,7 +187,7 @@ bool acog_exchange_read_client(struct acog_exchange *exchange,
                                                     &exchange->arena, &client->read, &problem);
     if (code == ACOG_INVALID) {
         return refuse(refusal, ACOG_CONDITION_INVALID_REQUEST,
-                      acog_arena_copy(&exchange->arena, acog_view_of(problem.text)));
+                      acog_exchange_copy_text(exchange, acog_view_of(problem.text)));
     }
     if (code != ACOG_OK) {
         return refuse(refusal, ACOG_CONDITION_OVERLOADED, (struct acog_view){0});

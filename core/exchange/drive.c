@@ -118,13 +118,6 @@ bool acog_exchange_attempt_refuses(const struct acog_exchange *exchange,
            attempt->tracker.refused && (attempt->tracker.outputs & content) == 0;
 }
 
-static struct acog_view remembered(struct acog_exchange *exchange, struct acog_view text,
-                                   size_t bytes_max)
-{
-    struct acog_view copy = acog_arena_copy(&exchange->arena, acog_exchange_cut(text, bytes_max));
-    return copy.ptr == NULL ? (struct acog_view){0} : copy;
-}
-
 static bool is_json_object(struct acog_view body, size_t depth_max)
 {
     struct acog_json_value value;
@@ -140,9 +133,10 @@ static void remember(struct acog_exchange *exchange, struct acog_exchange_attemp
     struct acog_exchange_last_words *words = &exchange->last_words;
     words->attempt = attempt->number;
     words->candidate = attempt->candidate;
-    words->message = remembered(exchange, failure->message, ACOG_EXCHANGE_MESSAGE_MAX);
-    words->type = remembered(exchange, failure->type, ACOG_EXCHANGE_MODEL_MAX);
-    words->code = remembered(exchange, failure->code, ACOG_EXCHANGE_MODEL_MAX);
+    words->message = acog_exchange_copy_text(
+        exchange, acog_exchange_cut(failure->message, ACOG_EXCHANGE_MESSAGE_MAX));
+    words->type = acog_exchange_copy_text(
+        exchange, acog_exchange_cut(failure->type, ACOG_EXCHANGE_MODEL_MAX));
     words->content_type = attempt->content_type;
     words->body.len = 0;
     if (attempt->state == ACOG_ATTEMPT_FAULT && !attempt->fault_cut &&

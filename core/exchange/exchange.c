@@ -70,6 +70,28 @@ void acog_exchange_reset(struct acog_exchange *exchange)
     exchange->spare = spare;
 }
 
+/* -- memory ---------------------------------------------------------------------------------------- */
+
+char *acog_exchange_take_text(struct acog_exchange *exchange, size_t bytes)
+{
+    if (bytes > sizeof(exchange->texts) - exchange->texts_used) {
+        return acog_arena_take(&exchange->arena, bytes);
+    }
+    char *taken = exchange->texts + exchange->texts_used;
+    exchange->texts_used += bytes;
+    return taken;
+}
+
+struct acog_view acog_exchange_copy_text(struct acog_exchange *exchange, struct acog_view text)
+{
+    char *copy = text.len == 0 ? NULL : acog_exchange_take_text(exchange, text.len);
+    if (copy == NULL) {
+        return (struct acog_view){0};
+    }
+    memcpy(copy, text.ptr, text.len);
+    return (struct acog_view){.ptr = copy, .len = text.len};
+}
+
 /* -- the queue ------------------------------------------------------------------------------------- */
 
 void acog_exchange_push(struct acog_exchange *exchange, const struct acog_command *command)
@@ -310,6 +332,31 @@ void acog_exchange_client_gone(struct acog_exchange *exchange, int64_t now_ms)
     }
 }
 
+static bool is_being_passed(const struct acog_exchange_attempt *attempt)
+{
+    return attempt != NULL && attempt->live &&
+           (attempt->state == ACOG_ATTEMPT_STREAM || attempt->state == ACOG_ATTEMPT_PASSING);
+}
+
+/* The silence is the client's, not the upstream's: the idle clock starts again. */
+static void excuse_silence(struct acog_exchange *exchange)
+{
+    if (is_being_passed(acog_exchange_attempt_find(exchange, exchange->live))) {
+        struct acog_event event = {
+            .type = ACOG_EVENT_ACTIVITY, .attempt = exchange->live, .now_ms = exchange->now_ms};
+        acog_exchange_tell(exchange, &event);
+    }
+}
+
+void acog_exchange_client_full(struct acog_exchange *exchange, bool full, int64_t now_ms)
+{
+    begin_call(exchange, now_ms);
+    if (exchange->client_full && !full) {
+        excuse_silence(exchange);
+    }
+    exchange->client_full = full;
+}
+
 /* -- time ------------------------------------------------------------------------------------------ */
 
 static bool waits(const struct acog_exchange_attempt *attempt)
@@ -338,6 +385,9 @@ void acog_exchange_tick(struct acog_exchange *exchange, int64_t now_ms)
     begin_call(exchange, now_ms);
     if (exchange->phase != ACOG_EXCHANGE_ROUTED) {
         return;
+    }
+    if (exchange->client_full) {
+        excuse_silence(exchange);
     }
     /* What an attempt has already said counts before a clock does: an answer that is complete is not cut by one,
      * and a status is told as the status it is. */

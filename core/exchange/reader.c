@@ -34,7 +34,7 @@ static void begin_fault(struct acog_exchange *exchange, struct acog_exchange_att
     attempt->state = ACOG_ATTEMPT_FAULT;
     attempt->wait_until_ms = exchange->now_ms + ACOG_EXCHANGE_FAULT_WAIT_MS;
     if (content_type.len > 0 && content_type.len <= CONTENT_TYPE_MAX) {
-        attempt->content_type = acog_arena_copy(&exchange->arena, content_type);
+        attempt->content_type = acog_exchange_copy_text(exchange, content_type);
     }
 }
 

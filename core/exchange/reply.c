@@ -27,16 +27,20 @@ static struct acog_view sane(struct acog_exchange *exchange, struct acog_view va
     if (at == value.len) {
         return value;
     }
-    char *copy = acog_arena_take(&exchange->arena, value.len);
+    char *copy = acog_exchange_take_text(exchange, value.len);
     for (size_t i = 0; i < value.len && copy != NULL; i++) {
-        copy[i] = is_plain(value.ptr[i]) || value.ptr[i] == ' ' ? value.ptr[i] : '?';
+        bool keep = is_plain(value.ptr[i]) || value.ptr[i] == ' ';
+        copy[i] = '?';
+        if (keep) {
+            copy[i] = value.ptr[i];
+        }
     }
     return copy == NULL ? (struct acog_view){0} : (struct acog_view){.ptr = copy, .len = value.len};
 }
 
 static struct acog_view digits(struct acog_exchange *exchange, uint64_t number)
 {
-    char *text = acog_arena_take(&exchange->arena, DIGITS_MAX);
+    char *text = acog_exchange_take_text(exchange, DIGITS_MAX);
     size_t at = DIGITS_MAX;
     if (text == NULL) {
         return (struct acog_view){0};

@@ -25,9 +25,10 @@
 
 #define ACOG_EXCHANGE_ARENA_MAX    ((size_t)4 * 1024 * 1024)
 #define ACOG_EXCHANGE_TEXT_MAX     ((size_t)4 * 1024 * 1024) /* a list of models is the longest */
-#define ACOG_EXCHANGE_COMMANDS_MAX 40
-#define ACOG_EXCHANGE_HEADERS_MAX  48
-#define ACOG_EXCHANGE_UPWARD_MAX   8 /* headers sent upstream, the channel's not counted */
+#define ACOG_EXCHANGE_COMMANDS_MAX 24                        /* of one call; a handful is usual */
+#define ACOG_EXCHANGE_HEADERS_MAX  32                        /* of a reply; more are left out */
+#define ACOG_EXCHANGE_TEXTS_BYTES  384 /* short texts of a request, before its arena takes a block */
+#define ACOG_EXCHANGE_UPWARD_MAX   8   /* headers sent upstream, the channel's not counted */
 #define ACOG_EXCHANGE_FAULT_MAX \
     ((size_t)64 * 1024) /* read of a provider's error; the rest is left */
 #define ACOG_EXCHANGE_MESSAGE_MAX ((size_t)4 * 1024) /* of it, relayed */
@@ -103,7 +104,6 @@ struct acog_exchange_last_words {
     uint16_t candidate;
     struct acog_view message; /* decoded, capped; empty: none */
     struct acog_view type;
-    struct acog_view code;
     struct acog_view content_type;
     struct acog_buffer body; /* whole and a JSON object, or empty */
     struct acog_view event; /* the raw error event of a stream; until the driver's next call only */
@@ -134,8 +134,10 @@ struct acog_exchange {
     struct acog_exchange_start start; /* views lent by the driver */
     struct acog_snapshot *snapshot;   /* our reference */
     int64_t now_ms;
+    bool client_full; /* the driver reads no more upstream bytes until the client took some */
     uint64_t random;
-    char made_id[32]; /* when the client brought none */
+    char texts[ACOG_EXCHANGE_TEXTS_BYTES];
+    size_t texts_used;
     struct acog_arena arena;
     struct acog_arena scratch; /* of one call */
     struct acog_exchange_client client;
@@ -157,7 +159,14 @@ struct acog_exchange {
     struct acog_exchange_record record;
 };
 
-/* -- exchange.c: the queue ------------------------------------------------------------------------- */
+/* -- exchange.c: memory and the queue ------------------------------------------------------------------------- */
+
+/* Room for a text that lives as long as the request. Most requests need a few short ones and no arena: a block of it
+ * would be a fifth of what an open stream costs. NULL: no memory. */
+char *acog_exchange_take_text(struct acog_exchange *exchange, size_t bytes);
+
+/* A copy; empty when there is no memory. */
+struct acog_view acog_exchange_copy_text(struct acog_exchange *exchange, struct acog_view text);
 
 void acog_exchange_push(struct acog_exchange *exchange, const struct acog_command *command);
 

@@ -49,7 +49,7 @@ static enum acog_code edit_model(struct acog_exchange *exchange,
     }
     /* An escaped byte takes at most six. */
     size_t room = attempt->model.len * 6 + 2;
-    char *memory = acog_arena_take(&exchange->arena, room);
+    char *memory = acog_exchange_take_text(exchange, room);
     if (memory == NULL) {
         return ACOG_NO_MEMORY;
     }
@@ -247,7 +247,7 @@ static enum acog_code add_betas(struct acog_exchange *exchange,
     if (client_header(exchange, name).len == 0) {
         return ACOG_OK;
     }
-    char *memory = acog_arena_take(&exchange->arena, BETA_BYTES_MAX + DROPPED_BYTES_MAX);
+    char *memory = acog_exchange_take_text(exchange, BETA_BYTES_MAX + DROPPED_BYTES_MAX);
     if (memory == NULL) {
         return ACOG_NO_MEMORY;
     }

@@ -35,7 +35,7 @@ struct driver {
         *connections; /* "one" and "two", both with the model "m", sent as "m-1" */
     struct acog_candidate *candidates;
     struct acog_listed_model models[2];
-    struct acog_response_header response_headers[8];
+    struct acog_response_header response_headers[16];
     struct acog_view client_headers[2];
     struct acog_exchange *exchange;
     int64_t now_ms;
@@ -325,7 +325,9 @@ static inline void driver_body(struct driver *driver, uint32_t attempt, struct a
 {
     static char memory[512 * 1024];
     assert_true(bytes.len <= sizeof(memory));
-    memcpy(memory, bytes.ptr, bytes.len);
+    for (size_t i = 0; i < bytes.len; i++) {
+        memory[i] = bytes.ptr[i];
+    }
     acog_exchange_upstream_body(driver->exchange, attempt,
                                 (struct acog_view){.ptr = memory, .len = bytes.len},
                                 driver->now_ms);

@@ -182,7 +182,8 @@ static void a_long_word_is_cut_where_a_character_ends(void **state)
     char text[256 + 3];
     (void)state;
     memset(text, 'a', sizeof(text));
-    memcpy(text + 255, "\xc3\xa9", 2);
+    text[255] = '\xc3';
+    text[256] = '\xa9';
     struct acog_view cut = acog_exchange_cut((struct acog_view){text, sizeof(text)}, 256);
     assert_int_equal(cut.len, 255);
     assert_int_equal(acog_exchange_cut((struct acog_view){text, 257}, 257).len, 257);

@@ -1,10 +1,7 @@
 /* events_test.c - streams: what is passed on, held, dropped; how they may end; cut at every byte. */
-#include "acog/memory.h"
 #include "driver.h"
 #include "state.h"
 #include "streams.h"
-
-#include <stdlib.h>
 
 struct stream_case {
     const char *target;
@@ -74,16 +71,16 @@ static void completed(const struct driver *driver, const struct acog_buffer *wan
 static void a_stream_is_the_same_in_any_pieces_and_line_ends(void **state) /* B53, B55 */
 {
     static const char *const line_ends[] = {"\n", "\r\n", "\r"};
-    static const size_t pieces[] = {1 << 20, 1, 2, 7, 100};
+    static const size_t pieces[] = {(size_t)1 << 20U, 1, 2, 7, 100};
     struct driver driver;
     struct acog_buffer fed;
     struct acog_buffer wanted;
     (void)state;
     driver_init(&driver);
-    acog_buffer_init(&fed, 1 << 20);
-    acog_buffer_init(&wanted, 1 << 20);
+    acog_buffer_init(&fed, (size_t)1 << 20U);
+    acog_buffer_init(&wanted, (size_t)1 << 20U);
     for (size_t i = 0; i < CASES; i++) {
-        for (size_t k = 0; k < 3 * 5; k++) {
+        for (size_t k = 0; k < 15; k++) {
             write_stream(&fed, cases[i].stream, NULL, line_ends[k / 5]);
             write_stream(&wanted, cases[i].stream, cases[i].hidden, line_ends[k / 5]);
             ask(&driver, &cases[i]);
@@ -167,11 +164,14 @@ static void cut_here(struct driver *driver, const struct stream_case *c, size_t 
         acog_buffer_fini(&whole);
         return;
     }
-    char *prefix = acog_new(cut + 1);
-    assert_non_null(prefix);
-    memcpy(prefix, bytes.ptr, complete_bytes(c->stream, cut));
-    size_t hidden = c->hidden == NULL ? 0 : driver_count(acog_view_of(prefix), c->hidden);
-    write_stream(&whole, prefix, hidden > 0 ? c->hidden : NULL, "\n");
+    char prefix[4096] = {0};
+    size_t kept = complete_bytes(c->stream, cut);
+    assert_true(kept < sizeof(prefix));
+    for (size_t i = 0; i < kept; i++) {
+        prefix[i] = c->stream[i];
+    }
+    bool hides = c->hidden != NULL && driver_count(acog_view_of(prefix), c->hidden) > 0;
+    write_stream(&whole, prefix, hides ? c->hidden : NULL, "\n");
     assert_int_equal(driver->send_count, 1);
     assert_true(driver->ended && driver->finished);
     struct acog_view reply = acog_buffer_view(&driver->reply);
@@ -193,7 +193,6 @@ static void cut_here(struct driver *driver, const struct stream_case *c, size_t 
         assert_true(
             acog_view_equal(acog_view_slice(rest, rest.len - 2, rest.len), ACOG_VIEW("\n\n")));
     }
-    acog_free(prefix);
     acog_buffer_fini(&whole);
 }
 
@@ -280,6 +279,44 @@ static void what_follows_the_end_is_ignored(void **state) /* B59 */
     driver_failed(&driver, 1, ACOG_CAUSE_CUT);
     driver_reply_is(&driver, ACOG_VIEW(CHAT_STREAM));
     assert_true(driver.ended);
+    driver_fini(&driver);
+}
+
+static void a_done_marker_behind_the_last_event_passes_once(void **state)
+{
+    static const char *const tails[] = {CHAT_DONE, CHAT_DONE CHAT_DONE, "data: [DONE]"};
+    struct driver driver;
+    (void)state;
+    driver_init(&driver);
+    for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+        size_t passed = i == 1 ? strlen(CHAT_DONE) : strlen(tails[i]);
+        ask(&driver, &cases[3]);
+        driver_text(&driver, 1, RESPONSES_STREAM);
+        driver_text(&driver, 1, tails[i]);
+        driver_end(&driver, 1);
+        struct acog_view reply = acog_buffer_view(&driver.reply);
+        assert_true(acog_view_starts(reply, ACOG_VIEW(RESPONSES_STREAM)));
+        assert_int_equal(reply.len, sizeof(RESPONSES_STREAM) - 1 + passed);
+        assert_true(driver.ended);
+        driver_again(&driver);
+    }
+    driver_fini(&driver);
+}
+
+static void an_endless_event_behind_the_end_is_not_gathered(void **state)
+{
+    static char much[2048];
+    struct driver driver;
+    (void)state;
+    driver_init(&driver);
+    driver.snapshot->limits.event_bytes = 1024;
+    memset(much, 'x', sizeof(much) - 1);
+    ask(&driver, &cases[1]);
+    driver_text(&driver, 1, CHAT_STREAM);
+    driver_text(&driver, 1, "data: ");
+    driver_text(&driver, 1, much);
+    assert_true(driver.ended && driver.sends[0].cancelled);
+    driver_reply_is(&driver, ACOG_VIEW(CHAT_STREAM));
     driver_fini(&driver);
 }
 
@@ -541,6 +578,8 @@ int main(void)
         cmocka_unit_test(the_reply_ends_with_the_upstreams_end),
         cmocka_unit_test(an_upstream_that_does_not_end_is_left_after_a_while),
         cmocka_unit_test(what_follows_the_end_is_ignored),
+        cmocka_unit_test(a_done_marker_behind_the_last_event_passes_once),
+        cmocka_unit_test(an_endless_event_behind_the_end_is_not_gathered),
         cmocka_unit_test(a_client_that_leaves_after_the_end_has_its_answer),
         cmocka_unit_test(a_finish_reason_without_done_is_complete),
         cmocka_unit_test(done_amid_tool_arguments_is_an_error),

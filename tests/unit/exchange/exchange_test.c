@@ -166,6 +166,29 @@ static void a_silent_upstream_is_left_for_the_next(void **state) /* B73 a, b */
     driver_fini(&driver);
 }
 
+static void a_slow_clients_silence_is_not_the_upstreams(void **state)
+{
+    struct driver driver;
+    (void)state;
+    driver_init(&driver);
+    driver_post(&driver, "/v1/messages", ASK_MESSAGES);
+    driver_head(&driver, 1, 200, SSE);
+    driver_text(&driver, 1, MESSAGES_BEGIN);
+    acog_exchange_client_full(driver.exchange, true, driver.now_ms);
+    driver_drain(&driver);
+    for (int i = 0; i < 5; i++) {
+        driver_tick(&driver, acog_exchange_deadline_ms(driver.exchange) - driver.now_ms);
+        assert_false(driver.ended);
+    }
+    driver.now_ms += 59000;
+    acog_exchange_client_full(driver.exchange, false, driver.now_ms);
+    driver_drain(&driver);
+    assert_int_equal(acog_exchange_deadline_ms(driver.exchange), driver.now_ms + 60000);
+    driver_tick(&driver, 60000);
+    assert_true(driver.ended && driver.sends[0].cancelled);
+    driver_fini(&driver);
+}
+
 static void an_early_tick_does_nothing(void **state)
 {
     struct driver driver;
@@ -490,6 +513,7 @@ int main(void)
         cmocka_unit_test(news_of_a_cancelled_attempt_is_ignored),
         cmocka_unit_test(time_never_goes_back),
         cmocka_unit_test(a_silent_upstream_is_left_for_the_next),
+        cmocka_unit_test(a_slow_clients_silence_is_not_the_upstreams),
         cmocka_unit_test(an_early_tick_does_nothing),
         cmocka_unit_test(a_question_is_answered_before_the_next_command),
         cmocka_unit_test(a_policy_that_fails_is_a_500_that_does_not_say_where),

@@ -103,25 +103,31 @@ static void a_long_value_is_cut(void **state)
     driver_fini(&driver);
 }
 
-static const struct acog_response_header all_facts[] = {
-    {.fact = ACOG_FACT_REQUEST_ID, .name = {"x-tm-id", 7}},
-    {.fact = ACOG_FACT_CHANNEL, .name = {"x-channel", 9}},
-    {.fact = ACOG_FACT_SERVED_BY, .name = {"x-served-by", 11}},
-    {.fact = ACOG_FACT_UPSTREAM_MODEL, .name = {"x-model", 7}, .only_when_differs = true},
-    {.fact = ACOG_FACT_UPSTREAM_STATUS, .name = {"x-status", 8}},
-    {.fact = ACOG_FACT_PLAN_ID, .name = {"x-plan", 6}},
-    {.fact = ACOG_FACT_ERROR_CLASS, .name = {"x-class", 7}, .only_on_error = true},
-    {.fact = ACOG_FACT_ERROR_ORIGIN, .name = {"x-origin", 8}, .only_on_error = true},
-    {.fact = ACOG_FACT_LIMIT_KIND, .name = {"x-limit", 7}, .only_on_error = true},
-    {.fact = ACOG_FACT_FALLBACK_REASON, .name = {"x-why", 5}},
-    {.fact = ACOG_FACT_FIRST_OUTPUT_MS, .name = {"x-first", 7}},
-    {.fact = ACOG_FACT_ATTEMPTS, .name = {"x-attempts", 10}},
-};
+static void add_fact(struct driver *driver, enum acog_header_fact fact, const char *name)
+{
+    struct acog_policy *policy = &driver->snapshot->policy;
+    driver->response_headers[policy->response_header_count] =
+        (struct acog_response_header){.fact = fact, .name = acog_view_of(name)};
+    policy->response_header_count++;
+}
 
 static void use_all_facts(struct driver *driver)
 {
-    driver->snapshot->policy.response_headers = all_facts;
-    driver->snapshot->policy.response_header_count = sizeof(all_facts) / sizeof(all_facts[0]);
+    driver->snapshot->policy.response_header_count = 0;
+    add_fact(driver, ACOG_FACT_REQUEST_ID, "x-tm-id");
+    add_fact(driver, ACOG_FACT_CHANNEL, "x-channel");
+    add_fact(driver, ACOG_FACT_SERVED_BY, "x-served-by");
+    add_fact(driver, ACOG_FACT_UPSTREAM_MODEL, "x-model");
+    driver->response_headers[3].only_when_differs = true;
+    add_fact(driver, ACOG_FACT_UPSTREAM_STATUS, "x-status");
+    add_fact(driver, ACOG_FACT_PLAN_ID, "x-plan");
+    add_fact(driver, ACOG_FACT_ERROR_CLASS, "x-class");
+    driver->response_headers[6].only_on_error = true;
+    add_fact(driver, ACOG_FACT_ERROR_ORIGIN, "x-origin");
+    add_fact(driver, ACOG_FACT_LIMIT_KIND, "x-limit");
+    add_fact(driver, ACOG_FACT_FALLBACK_REASON, "x-why");
+    add_fact(driver, ACOG_FACT_FIRST_OUTPUT_MS, "x-first");
+    add_fact(driver, ACOG_FACT_ATTEMPTS, "x-attempts");
 }
 
 static void facts_come_under_the_policys_names(void **state) /* D13, S0.61-S0.75 */
