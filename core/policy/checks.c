@@ -223,6 +223,13 @@ static void check_clocks(struct reader *reader, const struct acog_policy *policy
     }
 }
 
+/* The policies in the binary serve any set of models; only a policy of one's own is held to its fallback model. */
+static bool is_embedded(const char *place)
+{
+    static const char folder[] = "policies/";
+    return strncmp(place, folder, sizeof(folder) - 1) == 0;
+}
+
 static void check_refusal(struct compile *compile)
 {
     struct reader *reader = &compile->reader;
@@ -239,7 +246,7 @@ static void check_refusal(struct compile *compile)
         reader_warn(reader, "refusal: fallback_model has no effect: no class moves to it");
         return;
     }
-    bool declared = fallback.len == 0;
+    bool declared = fallback.len == 0 || is_embedded(compile->policy_place);
     for (size_t i = 0; i < compile->candidate_count && !declared; i++) {
         declared = acog_view_equal(compile->candidates[i].family, fallback) ||
                    acog_view_equal(compile->candidates[i].declared, fallback);
@@ -273,8 +280,8 @@ static bool fits_status(const struct acog_classify_row *row, unsigned status)
     return cause && in_range && row->clocks == 0;
 }
 
-/* Whether a failure with this status cannot be judged or told without its body. A shape whose class only moves to
- * targets that take it over is not looked for while no target does. */
+/* Whether a failure with this status can be judged and told without its body. A shape whose class only moves to
+ * targets that take it over is not looked for while no target does (S1.12). */
 static bool needs_body(const struct compile *compile, unsigned status)
 {
     const struct acog_policy *policy = &compile->snapshot->policy;
@@ -285,9 +292,9 @@ static bool needs_body(const struct compile *compile, unsigned status)
             continue;
         }
         bool restricted = class->move == ACOG_MOVE_RESTRICTED;
-        bool idle = restricted && !is_covered(compile, class->takeover);
-        if (class->relay == ACOG_RELAY_MESSAGE || (restricted && !idle) ||
-            (row->shapes != 0 && !idle)) {
+        bool covered = restricted && is_covered(compile, class->takeover);
+        bool judged = covered || (row->shapes != 0 && !restricted);
+        if (judged || class->relay != ACOG_RELAY_OWN) {
             return true;
         }
         if (row->shapes == 0) {
