@@ -70,6 +70,7 @@ static const struct acog_embedded_lua *find_module(void)
 /* open(suite): makes `require "acog.test"` known.   [-0, +0], may raise */
 static int open_module(lua_State *L)
 {
+    const struct acog_suite *suite = lua_touserdata(L, 1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &suite_key);
     lua_newtable(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &tests_key);
@@ -85,7 +86,7 @@ static int open_module(lua_State *L)
     luaL_newlib(L, functions);
     acog_lua_push_null(L);
     lua_setfield(L, -2, "null");
-    if (acog_lua_call(L, 1, 3, ACOG_TEST_INSTRUCTIONS, &error) != ACOG_OK) {
+    if (acog_lua_call(L, 1, 3, suite->instructions, &error) != ACOG_OK) {
         return luaL_error(L, "%s", error.text);
     }
     lua_rawsetp(L, LUA_REGISTRYINDEX, &run_key);
@@ -100,24 +101,25 @@ static int open_module(lua_State *L)
 
 /* -- loading ---------------------------------------------------------------------------------------- */
 
-static enum acog_code load_file(lua_State *L, const char *path, struct acog_error *error)
+static enum acog_code load_file(lua_State *L, const struct acog_suite *suite,
+                                struct acog_error *error)
 {
     struct acog_buffer text;
     acog_buffer_init(&text, FILE_BYTES_MAX);
-    enum acog_code code = acog_files_read(path, &text, error);
+    enum acog_code code = acog_files_read(suite->path, &text, error);
     if (code == ACOG_OK) {
-        code = acog_lua_load(L, acog_buffer_view(&text), path, error);
+        code = acog_lua_load(L, acog_buffer_view(&text), suite->path, error);
     }
     acog_buffer_fini(&text);
-    return code == ACOG_OK ? acog_lua_call(L, 0, 0, ACOG_TEST_INSTRUCTIONS, error) : code;
+    return code == ACOG_OK ? acog_lua_call(L, 0, 0, suite->instructions, error) : code;
 }
 
 static enum acog_code load_suite(lua_State *L, struct acog_suite *suite, struct acog_error *error)
 {
     lua_pushcfunction(L, open_module);
     lua_pushlightuserdata(L, suite);
-    enum acog_code code = acog_lua_call(L, 1, 0, ACOG_TEST_INSTRUCTIONS, error);
-    return code == ACOG_OK ? load_file(L, suite->path, error) : code;
+    enum acog_code code = acog_lua_call(L, 1, 0, suite->instructions, error);
+    return code == ACOG_OK ? load_file(L, suite, error) : code;
 }
 
 /* -- running ---------------------------------------------------------------------------------------- */
@@ -172,7 +174,7 @@ static bool run_test(lua_State *L, const struct acog_suite *suite, const char *n
     lua_rawgetp(L, LUA_REGISTRYINDEX, &run_key);
     lua_insert(L, -2);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &given_key);
-    enum acog_code code = acog_lua_call(L, 2, 2, ACOG_TEST_INSTRUCTIONS, &error);
+    enum acog_code code = acog_lua_call(L, 2, 2, suite->instructions, &error);
     bool passed = code == ACOG_OK && lua_toboolean(L, -2) != 0;
     (void)fprintf(suite->out, "  %s  %s\n", passed ? "ok    " : "FAILED", name);
     if (!passed) {

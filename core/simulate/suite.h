@@ -12,14 +12,13 @@
 
 #include <lua.h>
 
-#define ACOG_TEST_INSTRUCTIONS \
-    INT64_C(500000000)       /* of one test, or of loading a file: some seconds */
 #define ACOG_TESTS_MAX 10000 /* in one file */
 
 struct acog_suite {
-    const char *path;   /* of the test file */
-    uint64_t seed;      /* of every gateway */
-    const char *filter; /* run only names that contain it; NULL: all */
+    const char *path;     /* of the test file */
+    uint64_t seed;        /* of every gateway */
+    int64_t instructions; /* of one test, or of loading the file */
+    const char *filter;   /* run only names that contain it; NULL: all */
     FILE *out;
 };
 

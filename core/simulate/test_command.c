@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define SEED_DEFAULT 1
+#define SEED_DEFAULT         1
+#define INSTRUCTIONS_DEFAULT INT64_C(50000000) /* under a second */
 
 static const char usage[] =
     "usage: acog test [--filter TEXT] [--seed N] PATH...\n"
@@ -25,6 +26,9 @@ static enum acog_simulate_exit run_files(const struct acog_files *files,
     for (size_t i = 0; i < files->count; i++) {
         struct acog_suite suite = {.path = files->paths[i],
                                    .seed = options->seed,
+                                   .instructions = options->instructions == 0
+                                                       ? INSTRUCTIONS_DEFAULT
+                                                       : options->instructions,
                                    .filter = options->filter,
                                    .out = options->out};
         struct acog_suite_result result = acog_suite_run(&suite);

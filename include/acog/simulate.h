@@ -24,10 +24,11 @@ enum acog_simulate_exit {
 };
 
 struct acog_test_options {
-    const char *filter; /* only tests whose name contains this text; NULL: all */
-    uint64_t seed;      /* of every gateway that a test makes */
-    FILE *out;          /* a line for each test, and the sum */
-    FILE *errors;       /* what could not be done */
+    const char *filter;   /* only tests whose name contains this text; NULL: all */
+    uint64_t seed;        /* of every gateway that a test makes */
+    int64_t instructions; /* that one test may take; 0: 50 million */
+    FILE *out;            /* a line for each test, and the sum */
+    FILE *errors;         /* what could not be done */
 };
 
 /* Runs every *_test.lua in `paths`: files, or folders that are searched through. ERROR when a file cannot be loaded
