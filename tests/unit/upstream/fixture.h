@@ -25,7 +25,7 @@
 #include <event2/event_struct.h>
 #include <openssl/ssl.h>
 
-#define PEERS_MAX     200
+#define PEERS_MAX     2000
 #define GUARD_SECONDS 20
 
 enum acog_then {
