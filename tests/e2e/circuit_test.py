@@ -19,7 +19,7 @@ GATEWAY = """local acog = require "acog"
 local base = require "policies.acog"
 return acog.gateway {
   listen = "127.0.0.1:0", admin = "127.0.0.1:0", workers = 2,
-  policy = base:with { health = { cooldown_ms = %d } },
+  policy = base:with { health = { cooldown = %g } },
   connections = {
     acog.connection "only" { channel = "custom", dialects = { "chat" }, base_url = "http://127.0.0.1:%d/v1",
       models = { "m" }, default = true },
@@ -48,7 +48,7 @@ def clients_on_both_workers(gateway):
 def main():
     answers = {"now": lambda: whole(500, {"error": {"message": "no", "type": "server_error"}})}
     provider = Provider(lambda head, body: answers["now"]())
-    with Running(sys.argv[1], configuration(GATEWAY % (COOLDOWN_MS, provider.port))) as gateway:
+    with Running(sys.argv[1], configuration(GATEWAY % (COOLDOWN_MS / 1000, provider.port))) as gateway:
         clients = clients_on_both_workers(gateway)
 
         # S4.16: five consecutive failures, three on one worker and two on the other.

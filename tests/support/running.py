@@ -71,12 +71,12 @@ class Client:
             headers[name.lower()] = value.strip()
         if headers.get("transfer-encoding") != "chunked":
             return status, headers, self.reader.read(int(headers.get("content-length", 0)))
-        body = b""
+        body = bytearray()  # which grows in place
         while size := int(self.reader.readline(), 16):
             body += self.reader.read(size)
             self.reader.readline()
         self.reader.readline()
-        return status, headers, body
+        return status, headers, bytes(body)
 
     def post(self, path, body, headers=()):
         self.send(path, body, headers)
