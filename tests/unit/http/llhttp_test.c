@@ -96,7 +96,7 @@ static struct acog_view next_line(struct acog_view *text)
 {
     ACOG_ASSERT(text->ptr != NULL);
     size_t end = acog_view_find(*text, ACOG_VIEW("\n"));
-    struct acog_view line = acog_view_slice(*text, 0, end);
+    struct acog_view line = {.ptr = text->ptr, .len = end};
     *text = acog_view_slice(*text, end + 1, text->len);
     return line;
 }

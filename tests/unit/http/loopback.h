@@ -1,4 +1,4 @@
-/* loopback.h - a server and its clients in one event loop, over real sockets, for server_test.c.
+/* loopback.h - a server and its clients in one event loop, over real sockets.
  *
  * Nothing sleeps: a test runs the loop until what it waits for has happened; a guard timer fails a test that waits in
  * vain.
@@ -21,6 +21,9 @@
 #include <unistd.h>
 
 #include <event2/event.h>
+
+#define GET(path)        "GET " path " HTTP/1.1\r\nHost: a\r\n\r\n"
+#define POST(path, size) "POST " path " HTTP/1.1\r\nHost: a\r\nContent-Length: " size "\r\n\r\n"
 
 #define WORLD_HELD_MAX     8
 #define WORLD_GUARD_S      20
@@ -285,6 +288,34 @@ static inline void client_reset(struct client *client)
     struct linger now = {.l_onoff = 1, .l_linger = 0};
     (void)setsockopt(client->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
     client_close(client);
+}
+
+static inline void world_start(struct world *world)
+{
+    struct acog_http_server_options options = world_options(world);
+    world_open(world, &options);
+}
+
+/* Sends a request for /hold and waits until the handler has it. */
+static inline struct acog_http_stream *client_hold(struct world *world, struct client *client)
+{
+    size_t before = world->held_count;
+    client_send(client, GET("/hold"));
+    WORLD_UNTIL(world, world->held_count > before);
+    return world->held[before];
+}
+
+/* Fills the client's and the server's socket buffers until the reply is full, with pieces of `size` bytes. */
+static inline size_t world_fill(struct world *world, struct acog_http_stream *stream, size_t size)
+{
+    static const char piece[20000];
+    size_t bytes = 0;
+    while (!acog_http_reply_full(stream)) {
+        acog_http_reply_data(stream, (struct acog_view){.ptr = piece, .len = size});
+        bytes += size;
+        (void)event_base_loop(world->base, EVLOOP_NONBLOCK);
+    }
+    return bytes;
 }
 
 #endif
