@@ -121,7 +121,8 @@ static int forget_tree(lua_State *L)
     return 0;
 }
 
-bool acog_lua_push_json(lua_State *L, struct acog_view text)
+/* A place that owns a tree, so that whatever raises leaves none behind. [-0, +1] */
+static json_t **push_tree(lua_State *L)
 {
     json_t **tree = lua_newuserdatauv(L, sizeof(json_t *), 0);
     *tree = NULL;
@@ -130,6 +131,12 @@ bool acog_lua_push_json(lua_State *L, struct acog_view text)
         lua_setfield(L, -2, "__gc");
     }
     lua_setmetatable(L, -2);
+    return tree;
+}
+
+bool acog_lua_push_json(lua_State *L, struct acog_view text)
+{
+    json_t **tree = push_tree(L);
     if (text.len > 0) {
         *tree = json_loadb(text.ptr, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
     }
@@ -146,8 +153,37 @@ bool acog_lua_push_json(lua_State *L, struct acog_view text)
 
 /* -- to JSON ---------------------------------------------------------------------------------------- */
 
-/* NULL, with `error` filled in, for what JSON cannot say. */
-static json_t *read_value(lua_State *L, int index, int depth, struct acog_error *error);
+/* Where a value goes: into an array, under a key of an object, or to the root of the tree. */
+struct place {
+    json_t *array;
+    json_t *object;
+    const char *key;
+    json_t **root;
+};
+
+/* Takes `value` over. False: it is NULL, or there is no memory; `error` says so. */
+static bool put(const struct place *place, json_t *value, struct acog_error *error)
+{
+    if (value == NULL) {
+        acog_error_set(error, ACOG_NO_MEMORY, "%s", acog_code_text(ACOG_NO_MEMORY));
+        return false;
+    }
+    int failed = 0;
+    if (place->root != NULL) {
+        *place->root = value;
+    } else if (place->array != NULL) {
+        failed = json_array_append_new(place->array, value);
+    } else {
+        failed = json_object_set_new(place->object, place->key, value);
+    }
+    if (failed != 0) {
+        acog_error_set(error, ACOG_INVALID, "a key is not UTF-8, or there is no memory");
+    }
+    return failed == 0;
+}
+
+static bool write_value(lua_State *L, int index, int depth, const struct place *place,
+                        struct acog_error *error);
 
 static lua_Unsigned count_keys(lua_State *L, int table)
 {
@@ -160,70 +196,65 @@ static lua_Unsigned count_keys(lua_State *L, int table)
     return count;
 }
 
-static json_t *read_array(lua_State *L, int table, int depth, struct acog_error *error)
+static bool fill_array(lua_State *L, int table, int depth, json_t *array, struct acog_error *error)
 {
+    struct place place = {.array = array};
     lua_Unsigned count = lua_rawlen(L, table);
     if (count_keys(L, table) != count) {
         acog_error_set(error, ACOG_INVALID,
                        "a list has a hole, or keys that are no positions (t.null fills holes)");
-        return NULL;
+        return false;
     }
-    json_t *array = json_array();
-    for (lua_Unsigned i = 1; array != NULL && i <= count; i++) {
+    bool written = true;
+    for (lua_Unsigned i = 1; written && i <= count; i++) {
         lua_rawgeti(L, table, (lua_Integer)i);
-        json_t *value = read_value(L, lua_gettop(L), depth + 1, error);
+        written = write_value(L, lua_gettop(L), depth + 1, &place, error);
         lua_pop(L, 1);
-        if (value == NULL || json_array_append_new(array, value) != 0) {
-            json_decref(array);
-            return NULL;
-        }
     }
-    return array;
+    return written;
 }
 
-/* The key at the top as a text; integers are written into `digits`. */
-static const char *key_text(lua_State *L, char *digits, size_t digits_bytes)
+/* The key at `index` as a text; integers are written into `digits`. */
+static const char *key_text(lua_State *L, int index, char *digits, size_t digits_bytes)
 {
-    if (lua_type(L, -1) == LUA_TSTRING) {
-        return lua_tostring(L, -1);
+    if (lua_type(L, index) == LUA_TSTRING) {
+        return lua_tostring(L, index);
     }
-    if (lua_isinteger(L, -1) != 0) {
-        (void)snprintf(digits, digits_bytes, "%lld", (long long)lua_tointeger(L, -1));
+    if (lua_isinteger(L, index) != 0) {
+        (void)snprintf(digits, digits_bytes, "%lld", (long long)lua_tointeger(L, index));
         return digits;
     }
     return NULL;
 }
 
-static json_t *read_object(lua_State *L, int table, int depth, struct acog_error *error)
+static bool fill_object(lua_State *L, int table, int depth, json_t *object,
+                        struct acog_error *error)
 {
-    json_t *object = json_object();
+    bool written = true;
     lua_pushnil(L);
-    while (object != NULL && lua_next(L, table) != 0) {
+    while (written && lua_next(L, table) != 0) {
         char digits[24];
-        json_t *value = read_value(L, lua_gettop(L), depth + 1, error);
-        lua_pop(L, 1);
-        const char *key = key_text(L, digits, sizeof(digits));
-        if (key == NULL) {
+        struct place place = {.object = object, .key = key_text(L, -2, digits, sizeof(digits))};
+        if (place.key == NULL) {
             acog_error_set(error, ACOG_INVALID, "a key of a JSON object is a %s",
-                           lua_typename(L, lua_type(L, -1)));
-            json_decref(value);
-            value = NULL;
+                           luaL_typename(L, -2));
+            written = false;
+        } else {
+            written = write_value(L, lua_gettop(L), depth + 1, &place, error);
         }
-        if (value == NULL || json_object_set_new(object, key, value) != 0) {
-            json_decref(object);
-            lua_pop(L, 1); /* the key */
-            return NULL;
-        }
+        lua_pop(L, written ? 1 : 2); /* the key stays for the walk */
     }
-    return object;
+    return written;
 }
 
-static json_t *read_table(lua_State *L, int index, int depth, struct acog_error *error)
+/* The container is in its place before it is filled, so that the root owns all there is. */
+static bool write_table(lua_State *L, int index, int depth, const struct place *place,
+                        struct acog_error *error)
 {
     if (depth >= DEPTH_MAX || lua_checkstack(L, STACK_SLOTS) == 0) {
         acog_error_set(error, ACOG_TOO_BIG, "tables are nested deeper than %d, or in themselves",
                        DEPTH_MAX);
-        return NULL;
+        return false;
     }
     bool array = is_list(L, index);
     acog_lua_thaw(L, index);
@@ -232,60 +263,65 @@ static json_t *read_table(lua_State *L, int index, int depth, struct acog_error 
         array = lua_rawgeti(L, table, 1) != LUA_TNIL;
         lua_pop(L, 1);
     }
-    json_t *value =
-        array ? read_array(L, table, depth, error) : read_object(L, table, depth, error);
+    json_t *value = array ? json_array() : json_object();
+    bool written = put(place, value, error) && (array ? fill_array(L, table, depth, value, error)
+                                                      : fill_object(L, table, depth, value, error));
     lua_pop(L, 1);
-    return value;
+    return written;
 }
 
-static json_t *read_number(lua_State *L, int index, struct acog_error *error)
+static bool write_number(lua_State *L, int index, const struct place *place,
+                         struct acog_error *error)
 {
     if (lua_isinteger(L, index) != 0) {
-        return json_integer(lua_tointeger(L, index));
+        return put(place, json_integer(lua_tointeger(L, index)), error);
     }
     double number = lua_tonumber(L, index);
     if (isnan(number) || isinf(number)) {
         acog_error_set(error, ACOG_INVALID, "JSON has no infinity and no NaN");
-        return NULL;
+        return false;
     }
-    return json_real(number);
+    return put(place, json_real(number), error);
 }
 
-static json_t *read_string(lua_State *L, int index, struct acog_error *error)
+static bool write_string(lua_State *L, int index, const struct place *place,
+                         struct acog_error *error)
 {
     size_t bytes = 0;
     const char *text = lua_tolstring(L, index, &bytes);
     json_t *value = json_stringn(text, bytes);
     if (value == NULL) {
         acog_error_set(error, ACOG_INVALID, "a text is not UTF-8");
+        return false;
     }
-    return value;
+    return put(place, value, error);
 }
 
-static json_t *read_value(lua_State *L, int index, int depth, struct acog_error *error)
+/* False: `error` says what JSON cannot say. */
+static bool write_value(lua_State *L, int index, int depth, const struct place *place,
+                        struct acog_error *error)
 {
     switch (lua_type(L, index)) {
     case LUA_TNIL:
-        return json_null();
+        return put(place, json_null(), error);
     case LUA_TBOOLEAN:
-        return json_boolean(lua_toboolean(L, index));
+        return put(place, json_boolean(lua_toboolean(L, index)), error);
     case LUA_TNUMBER:
-        return read_number(L, index, error);
+        return write_number(L, index, place, error);
     case LUA_TSTRING:
-        return read_string(L, index, error);
+        return write_string(L, index, place, error);
     case LUA_TTABLE:
-        return read_table(L, index, depth, error);
+        return write_table(L, index, depth, place, error);
     case LUA_TLIGHTUSERDATA:
         if (lua_touserdata(L, index) == NULL) {
-            return json_null();
+            return put(place, json_null(), error);
         }
         break;
     default:
         break;
     }
-    acog_error_set(error, ACOG_INVALID, "a %s has no form in JSON",
-                   lua_typename(L, lua_type(L, index)));
-    return NULL;
+    acog_error_set(error, ACOG_INVALID, "a %s has no form in JSON", luaL_typename(L, index));
+    return false;
 }
 
 /* NOLINTEND(misc-no-recursion) */
@@ -300,19 +336,18 @@ enum acog_code acog_lua_write_json(lua_State *L, int index, struct acog_buffer *
                                    struct acog_error *error)
 {
     size_t before = out->len;
+    index = lua_absindex(L, index);
+    json_t **tree = push_tree(L);
+    struct place place = {.root = tree};
     *error = (struct acog_error){.code = ACOG_OK};
-    json_t *value = read_value(L, lua_absindex(L, index), 0, error);
-    if (value == NULL) {
-        return error->code != ACOG_OK
-                   ? error->code
-                   : acog_error_set(error, ACOG_NO_MEMORY, "%s", acog_code_text(ACOG_NO_MEMORY));
-    }
-    int failed = json_dump_callback(value, append_dumped, out,
-                                    JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
-    json_decref(value);
-    if (failed != 0) {
+    if (write_value(L, index, 0, &place, error) &&
+        json_dump_callback(*tree, append_dumped, out,
+                           JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY) != 0) {
         out->len = before;
-        return acog_error_set(error, ACOG_TOO_BIG, "more than %zu bytes of JSON", out->bytes_max);
+        acog_error_set(error, ACOG_TOO_BIG, "more than %zu bytes of JSON", out->bytes_max);
     }
-    return ACOG_OK;
+    json_decref(*tree);
+    *tree = NULL;
+    lua_pop(L, 1);
+    return error->code;
 }

@@ -29,7 +29,7 @@ int acog_lua_list(lua_State *L);
 /* Pushes the value of a JSON text. False, and nothing pushed, when it is none. [-0, +1 or +0], may raise: memory */
 bool acog_lua_push_json(lua_State *L, struct acog_view text);
 
-/* Appends the value at `index` as JSON; `error` says what cannot be written. Does not raise. [-0, +0] */
+/* Appends the value at `index` as JSON; `error` says what cannot be written. [-0, +0], may raise: memory */
 enum acog_code acog_lua_write_json(lua_State *L, int index, struct acog_buffer *out,
                                    struct acog_error *error) ACOG_MUST_CHECK;
 
