@@ -22,8 +22,10 @@
 
 #define SIMULATION_TAG       0x53494d55U
 #define SIMULATION_BYTES_MAX (16U << 20U) /* of one answer with all of its steps */
-#define SERVED_ROWS_MAX      256          /* simulated connections; more than that share counts */
-#define SERVED_NAME_MAX      128
+#define SIMULATION_BODY_MAX \
+    (1U << 20U)             /* of an embeddings request; a larger one counts as one input */
+#define SERVED_ROWS_MAX 256 /* simulated connections; more than that share counts */
+#define SERVED_NAME_MAX 128
 
 struct acog_simulation {
     uint32_t tag;
@@ -114,6 +116,25 @@ static bool is_usage_asked(const struct acog_upstream_order *order)
     return false;
 }
 
+/* The body in one piece, for the surface whose answer depends on it; empty when there is no room. */
+static struct acog_view joined_body(struct acog_simulation *simulation,
+                                    const struct acog_upstream_order *order)
+{
+    struct acog_view body = {0};
+    if (order->surface != ACOG_SURFACE_EMBEDDINGS || order->body_bytes > SIMULATION_BODY_MAX) {
+        return body;
+    }
+    char *text = acog_arena_take(&simulation->arena, (size_t)order->body_bytes + 1);
+    for (size_t i = 0; text != NULL && i < order->piece_count; i++) {
+        if (order->pieces[i].ptr != NULL) {
+            memcpy(text + body.len, order->pieces[i].ptr, order->pieces[i].len);
+            body.len += order->pieces[i].len;
+        }
+    }
+    body.ptr = text;
+    return body;
+}
+
 /* -- playing --------------------------------------------------------------------------------------- */
 
 static void set_timer(struct acog_simulation *simulation)
@@ -197,6 +218,7 @@ static bool start(struct acog_simulation *simulation, const struct acog_upstream
         .stream = order->stream,
         .usage_asked = is_usage_asked(order),
         .served = next_served(connection),
+        .body = joined_body(simulation, order),
         .unix_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000,
     };
     const struct acog_provider_reply *reply =

@@ -29,7 +29,6 @@ static void a_stream_is_played_event_by_event(void **state)
     struct fixture *f = *state;
     struct acog_provider_reply reply = good;
     reply.pace_ms = 1;
-    reply.chunks = 3;
     const struct acog_provider_script script = {.replies = &reply, .reply_count = 1};
     f->order.stream = true;
     play(f, &script);
@@ -37,6 +36,28 @@ static void a_stream_is_played_event_by_event(void **state)
     assert_true(f->told.bodies >= 3);
     assert_true(holds(&f->told.headers, "content-type: text/event-stream"));
     assert_true(holds(&f->told.body, "[DONE]"));
+    /* Every event is what it was, though the play makes them all in one buffer. */
+    struct acog_view body = acog_buffer_view(&f->told.body);
+    size_t first = acog_view_find(body, ACOG_VIEW("one"));
+    size_t second = acog_view_find(body, ACOG_VIEW("two"));
+    size_t third = acog_view_find(body, ACOG_VIEW("three"));
+    assert_true(first < second);
+    assert_true(second < third);
+    assert_true(third < body.len);
+}
+
+static void embeddings_answer_each_input(void **state)
+{
+    struct fixture *f = *state;
+    const struct acog_provider_script script = {.replies = &good, .reply_count = 1};
+    f->order.surface = ACOG_SURFACE_EMBEDDINGS;
+    f->order.pieces[0] = ACOG_VIEW("{\"input\":[\"a\",");
+    f->order.pieces[1] = ACOG_VIEW("\"b\"]}");
+    f->order.body_bytes = f->order.pieces[0].len + f->order.pieces[1].len;
+    play(f, &script);
+    assert_int_equal(f->told.ends, 1);
+    assert_true(holds(&f->told.body, "\"index\":1"));
+    assert_false(holds(&f->told.body, "\"index\":2"));
 }
 
 static void usage_comes_in_a_chat_stream_that_asks_for_it(void **state)
@@ -220,6 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FRESH(a_whole_answer_is_played),
         FRESH(a_stream_is_played_event_by_event),
+        FRESH(embeddings_answer_each_input),
         FRESH(usage_comes_in_a_chat_stream_that_asks_for_it),
         FRESH(every_connection_counts_its_own_requests),
         FRESH(two_workers_share_a_script),
