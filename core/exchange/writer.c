@@ -291,14 +291,16 @@ static enum acog_code write_headers(struct acog_exchange *exchange,
 
 /* -- all of it ------------------------------------------------------------------------------------- */
 
+/* "beta=true" is one of the parameters. */
 static bool asks_beta(struct acog_view query)
 {
-    while (query.len > 0) {
-        size_t end = acog_view_find(query, ACOG_VIEW("&"));
-        if (acog_view_equal(acog_view_slice(query, 0, end), ACOG_VIEW("beta=true"))) {
+    static const struct acog_view wanted = {.ptr = "beta=true", .len = 9};
+    for (size_t at = 0; at + wanted.len <= query.len; at++) {
+        bool begins = at == 0 || query.ptr[at - 1] == '&';
+        bool ends = at + wanted.len == query.len || query.ptr[at + wanted.len] == '&';
+        if (begins && ends && memcmp(query.ptr + at, wanted.ptr, wanted.len) == 0) {
             return true;
         }
-        query = acog_view_slice(query, end + 1, query.len);
     }
     return false;
 }

@@ -176,22 +176,22 @@ static void cut_here(struct driver *driver, const struct stream_case *c, size_t 
     assert_true(driver->ended && driver->finished);
     struct acog_view reply = acog_buffer_view(&driver->reply);
     assert_true(acog_view_starts(reply, acog_buffer_view(&whole)));
-    struct acog_view rest = acog_view_slice(reply, whole.len, reply.len);
     bool complete =
         acog_exchange_record(driver->exchange)->request->outcome == ACOG_OUTCOME_COMPLETED;
+    if (complete &&
+        reply.len > whole.len) { /* an event that only lacks its blank line may end it */
+        driver_append(&whole, acog_view_slice(bytes, kept, cut));
+        driver_reply_is(driver, acog_buffer_view(&whole));
+    }
     if (complete) {
-        /* An event that only lacks its blank line may end it. */
-        assert_true(
-            rest.len == 0 ||
-            acog_view_equal(rest, acog_view_slice(bytes, complete_bytes(c->stream, cut), cut)));
         assert_true(driver_has(&driver->reply, "stop") || driver_has(&driver->reply, "end_turn") ||
                     driver_has(&driver->reply, "response.completed"));
     } else {
-        assert_true(acog_view_starts(rest, acog_view_of(c->frame)));
+        driver_append(&whole, acog_view_of(c->frame));
+        assert_true(acog_view_starts(reply, acog_buffer_view(&whole)));
         assert_int_equal(driver_count(reply, "\"error\":{"), 1);
         assert_int_equal(driver_count(reply, "[DONE]"), 0);
-        assert_true(
-            acog_view_equal(acog_view_slice(rest, rest.len - 2, rest.len), ACOG_VIEW("\n\n")));
+        assert_memory_equal(reply.ptr + reply.len - 2, "\n\n", 2);
     }
     acog_buffer_fini(&whole);
 }

@@ -185,6 +185,33 @@ static void betas_are_merged_and_filtered_by_connection(void **state) /* B103 */
     driver_fini(&driver);
 }
 
+static void only_beta_true_of_a_query_goes_up(void **state)
+{
+    static const struct {
+        const char *target;
+        const char *sent;
+    } cases[] = {
+        {"/v1/messages?beta=true", "beta=true"},
+        {"/v1/messages?a=b&beta=true", "beta=true"},
+        {"/v1/messages?xbeta=true&beta=true&c", "beta=true"},
+        {"/v1/messages?beta=truely", ""},
+        {"/v1/messages?beta=false", ""},
+        {"/v1/messages?xbeta=true", ""},
+        {"/v1/messages?", ""},
+        {"/v1/messages?api_key=x", ""},
+    };
+    struct driver driver;
+    (void)state;
+    driver_init(&driver);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        driver_post(&driver, cases[i].target, ASK_MESSAGES_WHOLE);
+        assert_string_equal(driver.sends[0].query, cases[i].sent);
+        driver_gone(&driver);
+        driver_again(&driver);
+    }
+    driver_fini(&driver);
+}
+
 static void a_beta_is_not_for_openai(void **state) /* B103 */
 {
     const struct acog_header_row row = {ACOG_VIEW("anthropic-beta"), ACOG_VIEW("a")};
@@ -243,6 +270,7 @@ int main(void)
         cmocka_unit_test(fields_that_would_choose_an_upstream_choose_nothing),
         cmocka_unit_test(credentials_and_hops_stay_here),
         cmocka_unit_test(betas_are_merged_and_filtered_by_connection),
+        cmocka_unit_test(only_beta_true_of_a_query_goes_up),
         cmocka_unit_test(a_beta_is_not_for_openai),
         cmocka_unit_test(a_flood_of_betas_is_cut),
         cmocka_unit_test(each_attempt_is_made_from_the_original),
