@@ -1,6 +1,8 @@
 /* content.c - texts, reasoning, tool calls, refusals and usage, in the spellings of the three dialects. */
 #include "content.h"
 
+#include <string.h>
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 bool acog_dialect_is_error(struct acog_json_value value)
@@ -28,9 +30,12 @@ static unsigned bit_if(bool there, enum acog_output output)
 
 static bool ends_in(struct acog_json_value value, struct acog_view ending)
 {
-    struct acog_view text = value.raw; /* no escapes in any type's name; with the closing quote */
-    return value.type == ACOG_JSON_STRING && text.len > ending.len + 1 &&
-           acog_view_equal(acog_view_slice(text, text.len - 1 - ending.len, text.len - 1), ending);
+    if (!acog_dialect_nonempty(value)) {
+        return false;
+    }
+    struct acog_view word = acog_dialect_word(value);
+    return word.len >= ending.len &&
+           memcmp(word.ptr + word.len - ending.len, ending.ptr, ending.len) == 0;
 }
 
 /* -- chat ------------------------------------------------------------------------------------------ */

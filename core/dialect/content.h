@@ -10,6 +10,12 @@ static inline bool acog_dialect_nonempty(struct acog_json_value value)
     return value.type == ACOG_JSON_STRING && value.raw.len > 2;
 }
 
+/* What stands between the quotes of such a one, escapes as written: for words that need none. */
+static inline struct acog_view acog_dialect_word(struct acog_json_value value)
+{
+    return (struct acog_view){.ptr = value.raw.ptr + 1, .len = value.raw.len - 2};
+}
+
 /* What an `error` member must be for the official SDKs to see an error: not null, false, "" or 0. */
 bool acog_dialect_is_error(struct acog_json_value value);
 

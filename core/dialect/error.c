@@ -12,7 +12,6 @@
 #define WORDS_MAX      10             /* codes, and messages, looked at */
 #define WORD_BYTES_MAX ((size_t)128)  /* of a code */
 #define TEXT_BYTES_MAX ((size_t)8192) /* of a body that is no JSON */
-#define FILTER_DEPTH   4              /* how deep Azure's filter result is looked for */
 #define COUNT(array)   (sizeof(array) / sizeof((array)[0]))
 
 struct error_reader {
@@ -26,9 +25,15 @@ struct error_reader {
 
 /* -- words ----------------------------------------------------------------------------------------- */
 
-static char lower(char byte)
+static char fold(char byte, bool code)
 {
-    return byte >= 'A' && byte <= 'Z' ? (char)(byte + ('a' - 'A')) : byte;
+    if (byte >= 'A' && byte <= 'Z') {
+        return (char)(byte + ('a' - 'A'));
+    }
+    if (code && (byte == '-' || byte == ' ')) {
+        return '_';
+    }
+    return byte;
 }
 
 /* A copy in lower case; `code`: with '_' for '-' and ' '. Empty when there is no memory. */
@@ -39,8 +44,7 @@ static struct acog_view folded(struct error_reader *reader, struct acog_view tex
         return (struct acog_view){0};
     }
     for (size_t i = 0; i < text.len; i++) {
-        bool gap = code && (text.ptr[i] == '-' || text.ptr[i] == ' ');
-        copy[i] = gap ? '_' : lower(text.ptr[i]);
+        copy[i] = fold(text.ptr[i], code);
     }
     return (struct acog_view){.ptr = copy, .len = text.len};
 }
@@ -116,7 +120,7 @@ static void add_category(struct acog_failure *failure, struct acog_view category
     }
 }
 
-/* Azure: {"hate":{"filtered":false,…},"self_harm":{"filtered":true,…},…}, also as a list of prompts' results. */
+/* Azure: {"hate":{"filtered":false,…},"self_harm":{"filtered":true,…},…}. */
 static void read_filter_result(struct error_reader *reader, struct acog_json_value result)
 {
     struct acog_json_cursor cursor = acog_json_enter(result);
@@ -131,20 +135,23 @@ static void read_filter_result(struct error_reader *reader, struct acog_json_val
     }
 }
 
-/* In `innererror`, `inner_error`, LiteLLM's `provider_specific_fields.innererror`, …: by name, not too deep. */
-static void find_filter_result(struct error_reader *reader, struct acog_json_value object,
-                               int depth)
+/* Where an error has it: Azure, now and earlier, and LiteLLM in front of Azure. */
+static void find_filter_result(struct error_reader *reader, struct acog_json_value error)
 {
-    struct acog_json_cursor cursor = acog_json_enter(object);
-    while (depth > 0 && acog_json_next(&cursor)) {
-        if (cursor.value.type != ACOG_JSON_OBJECT) {
-            continue;
-        }
-        if (cursor.object && (acog_json_key_is(&cursor, ACOG_VIEW("content_filter_result")) ||
-                              acog_json_key_is(&cursor, ACOG_VIEW("content_filter_results")))) {
-            read_filter_result(reader, cursor.value);
-        } else {
-            find_filter_result(reader, cursor.value, depth - 1);
+    static const struct acog_view paths[] = {
+        {"innererror.content_filter_result", 32},
+        {"innererror.content_filter_results", 33},
+        {"inner_error.content_filter_result", 33},
+        {"inner_error.content_filter_results", 34},
+        {"content_filter_result", 21},
+        {"content_filter_results", 22},
+        {"provider_specific_fields.innererror.content_filter_result", 57},
+        {"provider_specific_fields.inner_error.content_filter_results", 59},
+    };
+    for (size_t i = 0; i < COUNT(paths); i++) {
+        struct acog_json_value result;
+        if (acog_json_path(error, paths[i], &result) && result.type == ACOG_JSON_OBJECT) {
+            read_filter_result(reader, result);
         }
     }
 }
@@ -242,7 +249,7 @@ static void read_error_member(struct error_reader *reader, struct acog_json_valu
 {
     if (error.type == ACOG_JSON_OBJECT) {
         read_error_object(reader, error);
-        find_filter_result(reader, error, FILTER_DEPTH);
+        find_filter_result(reader, error);
     } else {
         add_message(reader, error);
     }

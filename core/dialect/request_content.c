@@ -5,11 +5,6 @@
  */
 #include "request.h"
 
-#define BLOCK_LEVELS 2 /* a message's blocks, and the blocks inside a tool's result */
-
-static void read_blocks(struct acog_request_reader *reader, const struct acog_request_place *place,
-                        int level);
-
 static bool is_image(struct acog_json_value type)
 {
     return acog_json_text_is(type, ACOG_VIEW("image_url")) ||
@@ -17,84 +12,61 @@ static bool is_image(struct acog_json_value type)
            acog_json_text_is(type, ACOG_VIEW("input_image"));
 }
 
-static void read_block_type(struct acog_request_reader *reader,
-                            const struct acog_request_place *place)
+static void read_block_member(struct acog_request_reader *reader,
+                              const struct acog_request_place *member)
 {
-    struct acog_json_value type = acog_request_pass(reader);
-    if (type.type != ACOG_JSON_STRING) {
-        acog_request_refuse(reader, place, "must be a string");
-    } else if (is_image(type)) {
+    struct acog_json_value value = acog_request_pass(reader);
+    if (!acog_json_text_is(member->key, ACOG_VIEW("type"))) {
+        return;
+    }
+    if (value.type != ACOG_JSON_STRING) {
+        acog_request_refuse(reader, member, "must be a string");
+    } else if (is_image(value)) {
         reader->request->images = true;
     }
 }
 
-/* One content block. The results of tools (`content`, in Responses `output`) hold blocks again. */
-static void read_block(struct acog_request_reader *reader, const struct acog_request_place *place,
-                       int level)
+static void read_inner_block(struct acog_request_reader *reader,
+                             const struct acog_request_place *place)
 {
     struct acog_json_keys keys;
     struct acog_request_place member;
     keys.count = 0;
     (void)acog_json_scan_enter(&reader->scanner);
     while (acog_request_member(reader, &keys, place, &member)) {
-        if (acog_json_text_is(member.key, ACOG_VIEW("type"))) {
-            read_block_type(reader, &member);
-        } else if (level < BLOCK_LEVELS &&
-                   acog_json_scan_type(&reader->scanner) == ACOG_JSON_ARRAY &&
-                   acog_json_text_is(member.key, ACOG_VIEW("content"))) {
-            read_blocks(reader, &member, level + 1);
-        } else {
-            (void)acog_request_pass(reader);
-        }
+        read_block_member(reader, &member);
     }
 }
 
-/* A list of content blocks. Below the first level other things than objects are left to the provider. */
-static void read_blocks(struct acog_request_reader *reader, const struct acog_request_place *place,
-                        int level)
+/* The blocks inside a tool's result. Other things than objects are left to the provider. */
+static void read_inner_blocks(struct acog_request_reader *reader,
+                              const struct acog_request_place *place)
 {
     struct acog_json_value no_key;
     struct acog_request_place element = {.up = place};
     (void)acog_json_scan_enter(&reader->scanner);
     for (; acog_json_scan_next(&reader->scanner, &no_key); element.index++) {
         if (acog_json_scan_type(&reader->scanner) == ACOG_JSON_OBJECT) {
-            read_block(reader, &element, level);
-        } else if (level == 1) {
-            acog_request_refuse(reader, &element, "must be an object");
+            read_inner_block(reader, &element);
         } else {
             (void)acog_request_pass(reader);
         }
     }
 }
 
-/* A message's or item's content: a text, a list of blocks, or null (an assistant that only called tools). */
-static void read_content(struct acog_request_reader *reader, const struct acog_request_place *place)
-{
-    enum acog_json_type type = acog_json_scan_type(&reader->scanner);
-    if (type == ACOG_JSON_ARRAY) {
-        read_blocks(reader, place, 1);
-    } else if (type == ACOG_JSON_STRING || type == ACOG_JSON_NULL) {
-        (void)acog_request_pass(reader);
-    } else {
-        acog_request_refuse(reader, place, "must be a string or a list");
-    }
-}
-
-static void read_message(struct acog_request_reader *reader, const struct acog_request_place *place)
+/* One content block. A tool's result holds blocks again, in `content`. */
+static void read_block(struct acog_request_reader *reader, const struct acog_request_place *place)
 {
     struct acog_json_keys keys;
     struct acog_request_place member;
-    bool items = reader->surface == ACOG_SURFACE_RESPONSES;
     keys.count = 0;
     (void)acog_json_scan_enter(&reader->scanner);
     while (acog_request_member(reader, &keys, place, &member)) {
-        if (acog_json_text_is(member.key, ACOG_VIEW("content"))) {
-            read_content(reader, &member);
-        } else if (items && acog_json_text_is(member.key, ACOG_VIEW("output")) &&
-                   acog_json_scan_type(&reader->scanner) == ACOG_JSON_ARRAY) {
-            read_blocks(reader, &member, BLOCK_LEVELS);
+        if (acog_json_text_is(member.key, ACOG_VIEW("content")) &&
+            acog_json_scan_type(&reader->scanner) == ACOG_JSON_ARRAY) {
+            read_inner_blocks(reader, &member);
         } else {
-            (void)acog_request_pass(reader);
+            read_block_member(reader, &member);
         }
     }
 }
@@ -115,6 +87,38 @@ static size_t read_list(struct acog_request_reader *reader, const struct acog_re
         }
     }
     return element.index;
+}
+
+/* A message's or item's content: a text, a list of blocks, or null (an assistant that only called tools). */
+static void read_content(struct acog_request_reader *reader, const struct acog_request_place *place)
+{
+    enum acog_json_type type = acog_json_scan_type(&reader->scanner);
+    if (type == ACOG_JSON_ARRAY) {
+        (void)read_list(reader, place, read_block);
+    } else if (type == ACOG_JSON_STRING || type == ACOG_JSON_NULL) {
+        (void)acog_request_pass(reader);
+    } else {
+        acog_request_refuse(reader, place, "must be a string or a list");
+    }
+}
+
+static void read_message(struct acog_request_reader *reader, const struct acog_request_place *place)
+{
+    struct acog_json_keys keys;
+    struct acog_request_place member;
+    bool items = reader->surface == ACOG_SURFACE_RESPONSES;
+    keys.count = 0;
+    (void)acog_json_scan_enter(&reader->scanner);
+    while (acog_request_member(reader, &keys, place, &member)) {
+        if (acog_json_text_is(member.key, ACOG_VIEW("content"))) {
+            read_content(reader, &member);
+        } else if (items && acog_json_text_is(member.key, ACOG_VIEW("output")) &&
+                   acog_json_scan_type(&reader->scanner) == ACOG_JSON_ARRAY) {
+            read_inner_blocks(reader, &member);
+        } else {
+            (void)acog_request_pass(reader);
+        }
+    }
 }
 
 static void read_message_list(struct acog_request_reader *reader,

@@ -61,6 +61,11 @@ static const struct unit units[] = {
     {{"s", 1}, 1000},
 };
 
+static struct acog_view skip(struct acog_view text, size_t bytes)
+{
+    return (struct acog_view){.ptr = text.ptr + bytes, .len = text.len - bytes};
+}
+
 /* "6m0.5s", "1h2m3.4s", "6ms": -1 when it is not that. */
 static int64_t read_duration(struct acog_view text)
 {
@@ -72,7 +77,7 @@ static int64_t read_duration(struct acog_view text)
         if (bytes == 0) {
             return -1;
         }
-        text = acog_view_slice(text, bytes, text.len);
+        text = skip(text, bytes);
         const struct unit *unit = NULL;
         for (size_t i = 0; unit == NULL && i < sizeof(units) / sizeof(units[0]); i++) {
             unit = acog_view_starts(text, units[i].name) ? &units[i] : NULL;
@@ -81,7 +86,7 @@ static int64_t read_duration(struct acog_view text)
             return -1;
         }
         above = unit->ms;
-        text = acog_view_slice(text, unit->name.len, text.len);
+        text = skip(text, unit->name.len);
         int64_t limit = ACOG_RETRY_AFTER_MS_MAX / unit->ms * 1000;
         thousandths = thousandths > limit ? limit : thousandths;
         total += (thousandths * unit->ms + 999) / 1000;

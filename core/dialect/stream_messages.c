@@ -72,8 +72,7 @@ enum acog_stream_event acog_stream_read_messages(struct acog_stream_input *input
     acog_json_members(input->object, member_names, found, ACOG_MEMBER_COUNT);
     struct acog_view type = input->name;
     if (acog_dialect_nonempty(found[ACOG_MEMBER_TYPE])) {
-        struct acog_view raw = found[ACOG_MEMBER_TYPE].raw;
-        type = acog_view_slice(raw, 1, raw.len - 1);
+        type = acog_dialect_word(found[ACOG_MEMBER_TYPE]);
     }
     if (acog_view_equal(type, ACOG_VIEW("content_block_delta"))) {
         input->outputs = delta_outputs(found[ACOG_MEMBER_DELTA]);

@@ -7,6 +7,8 @@
 #include "content.h"
 #include "stream.h"
 
+#include <string.h>
+
 enum member {
     ACOG_MEMBER_TYPE = 0,
     ACOG_MEMBER_SEQUENCE,
@@ -36,7 +38,7 @@ static bool has(struct acog_view type, struct acog_view word)
 static bool ends_in(struct acog_view type, struct acog_view ending)
 {
     return type.len >= ending.len &&
-           acog_view_equal(acog_view_slice(type, type.len - ending.len, type.len), ending);
+           memcmp(type.ptr + type.len - ending.len, ending.ptr, ending.len) == 0;
 }
 
 /* What a `.delta` or `.done` of this type brings out, when it has something in it. */
@@ -99,8 +101,7 @@ enum acog_stream_event acog_stream_read_responses(struct acog_stream_input *inpu
     acog_json_members(input->object, member_names, found, ACOG_MEMBER_COUNT);
     struct acog_view type = input->name;
     if (acog_dialect_nonempty(found[ACOG_MEMBER_TYPE])) {
-        struct acog_view raw = found[ACOG_MEMBER_TYPE].raw;
-        type = acog_view_slice(raw, 1, raw.len - 1);
+        type = acog_dialect_word(found[ACOG_MEMBER_TYPE]);
     }
     (void)acog_json_int(found[ACOG_MEMBER_SEQUENCE], &input->tracker->sequence);
     if (found[ACOG_MEMBER_RESPONSE].type == ACOG_JSON_OBJECT) {

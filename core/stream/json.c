@@ -274,7 +274,10 @@ static bool read_separator(struct acog_json_scanner *scanner, bool *closed)
 {
     bool object = inside_object(scanner);
     skip_space(scanner);
-    char byte = scanner->at < scanner->end ? *scanner->at : '\0';
+    char byte = '\0';
+    if (scanner->at < scanner->end) {
+        byte = *scanner->at;
+    }
     *closed = byte == (object ? '}' : ']');
     if (*closed) {
         scanner->at++;
@@ -311,13 +314,9 @@ static bool read_on(struct acog_json_scanner *scanner, size_t floor, bool *more)
 void acog_json_scan(struct acog_json_scanner *scanner, struct acog_view text, size_t depth_max)
 {
     ACOG_ASSERT(depth_max <= ACOG_JSON_DEPTH_MAX);
-    scanner->start = text.len == 0 ? "" : text.ptr;
-    scanner->at = scanner->start;
-    scanner->end = scanner->start + text.len;
-    scanner->what = NULL;
-    scanner->depth = 0;
-    scanner->depth_max = depth_max;
-    scanner->entered = false;
+    const char *start = text.len == 0 ? "" : text.ptr;
+    *scanner = (struct acog_json_scanner){
+        .at = start, .end = start + text.len, .start = start, .depth_max = depth_max};
     if (acog_view_starts(text, ACOG_VIEW("\xef\xbb\xbf"))) {
         (void)fail(scanner, scanner->at, "a byte order mark");
         return;

@@ -31,9 +31,9 @@ enum acog_json_type {
 
 /* A value in the text. All zero (an empty `raw`): no value, what an absent member looks like. */
 struct acog_json_value {
-    enum acog_json_type type;
     struct acog_view raw; /* all of it, quotes and brackets included */
-    bool escaped;         /* STRING: has a backslash */
+    enum acog_json_type type;
+    bool escaped; /* STRING: has a backslash */
 };
 
 struct acog_json_error {

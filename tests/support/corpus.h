@@ -1,6 +1,7 @@
 /* corpus.h - captured data, read in place: the environment variable ACOG_CORPUS names its folder.
  *
- * A test that needs it starts with `if (acog_corpus_missing()) skip();`, so that a run without it says so.
+ * A test that needs it starts with `if (acog_corpus_missing()) skip();`; a program of such tests alone with
+ * `if (acog_corpus_missing()) return ACOG_CORPUS_SKIPPED;`, so that a run without it says so.
  */
 #ifndef ACOG_TESTS_SUPPORT_CORPUS_H
 #define ACOG_TESTS_SUPPORT_CORPUS_H
@@ -9,6 +10,8 @@
 
 #include <stdbool.h>
 
+#define ACOG_CORPUS_SKIPPED \
+    77 /* what a test that is all about captured data exits with: ctest shows it */
 #define ACOG_CORPUS_FILE_BYTES_MAX ((size_t)64 << 20U)
 
 /* True, with a word on stdout, when there is no corpus. */

@@ -1,13 +1,11 @@
-/* error_test.c - the facts of error bodies: our own samples of each shape, then every recorded one. */
+/* error_test.c - the facts of error bodies, on samples of our own; corpus_test.c has the recorded ones. */
+#include "acog/buffer.h"
 #include "acog/dialect.h"
 #include "acog/memory.h"
 #include "tests/support/check.h"
-#include "tests/support/corpus.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include <jansson.h>
 
 #define REFUSAL          ACOG_BIT(ACOG_SHAPE_REFUSAL)
 #define CONTEXT_OVERFLOW ACOG_BIT(ACOG_SHAPE_CONTEXT_OVERFLOW)
@@ -305,124 +303,6 @@ static void without_memory_the_facts_are_fewer(void **state)
     acog_arena_fini(&read.arena);
 }
 
-/* -- recorded errors ------------------------------------------------------------------------------- */
-
-/* What a suggested class lets us expect: all of `must`, none but `may`. */
-struct expectation {
-    const char *name;
-    unsigned must;
-    unsigned may;
-};
-
-static const struct expectation expectations[] = {
-    {"auth", KEY_BAD, 0},
-    {"model_unavailable", MODEL_UNKNOWN, 0},
-    {"context_overflow", CONTEXT_OVERFLOW, 0},
-    {"rate_limit", RATE_LIMIT, 0},
-    {"content_policy", REFUSAL, 0},
-    {"upstream_error", 0, OVERLOAD | CANNOT_SERVE},
-    {"invalid_request", 0, 0},
-    {"(none)", 0, 0},
-};
-
-/* Reviewed one by one: where the suggestion goes by the status and the body says less, or something else. */
-static const struct {
-    const char *id;
-    unsigned shapes;
-    const char *why;
-} exceptions[] = {
-    {"e-d267b74037", 0, "Azure: Resource not found, which may be the path"},
-    {"e-f5468b3b20", 0, "a bare Forbidden"},
-    {"e-2a429422ee", 0, "Gemini: permission for a cache, not the key"},
-    {"e-ee7c82dc56", 0, "OpenAI: this key may not embed with the model"},
-    {"e-a2e6f89262", 0, "OpenAI: this key may not sample from the model"},
-    {"e-ab3360b90c", 0, "a response's id, no model (FACTS 3)"},
-    {"e-83452f5f16", 0, "a response's id, no model"},
-    {"e-b1c9b0d3a8", 0, "a response's id, no model"},
-    {"e-867917ed78", 0, "a file's id, no model"},
-    {"e-3c086e4a10", 0, "a completion's id, no model"},
-    {"e-d40480a0da", 0, "a known model on the wrong path"},
-    {"e-afc1500391", 0, "a known model on the wrong path"},
-    {"i-400949b6ce", 0, "no body was quoted"},
-    {"i-1c44289658", NO_CREDIT, "a 429 that no wait heals"},
-    {"i-2fec5aa2fe", NO_CREDIT, "a 429 that no wait heals"},
-    {"i-82b95d4d5b", MODEL_UNKNOWN, "Bedrock: the key is good, the model is not for it"},
-    {"i-50fba7e551", NO_CREDIT, "a 402"},
-};
-
-struct tally {
-    size_t records;
-    size_t graded;
-    size_t excepted;
-    size_t wrong;
-};
-
-static void grade(const json_t *row, struct tally *tally)
-{
-    const char *id = json_string_value(json_object_get(row, "id"));
-    const char *class = json_string_value(json_object_get(row, "suggested_class"));
-    const json_t *response = json_object_get(row, "response");
-    const char *body = json_string_value(json_object_get(response, "body"));
-    unsigned status = (unsigned)json_integer_value(json_object_get(response, "status"));
-    struct read read = read_view(acog_view_of(body), status);
-    unsigned shapes = read.failure.shapes;
-    tally->records++;
-    acog_arena_fini(&read.arena);
-    for (size_t i = 0; i < sizeof(exceptions) / sizeof(exceptions[0]); i++) {
-        if (strcmp(exceptions[i].id, id) == 0) {
-            tally->excepted++;
-            if (shapes != exceptions[i].shapes) {
-                (void)printf("%s: shapes %#x, the exception says %#x\n", id, shapes,
-                             exceptions[i].shapes);
-                tally->wrong++;
-            }
-            return;
-        }
-    }
-    for (size_t i = 0; i < sizeof(expectations) / sizeof(expectations[0]); i++) {
-        if (strcmp(expectations[i].name, class) == 0) {
-            unsigned must = expectations[i].must;
-            tally->graded++;
-            if ((shapes & must) != must || (shapes & ~(must | expectations[i].may)) != 0) {
-                (void)printf("%s: %u %s, shapes %#x: %.300s\n", id, status, class, shapes,
-                             body == NULL ? "" : body);
-                tally->wrong++;
-            }
-            return;
-        }
-    }
-    fail_msg("%s: unknown class %s", id, class);
-}
-
-static void recorded_errors_have_the_shapes_of_their_class(void **state)
-{
-    static const char *const files[] = {"2-errors/errors.captured.open.jsonl",
-                                        "2-errors/errors.quoted.open.jsonl"};
-    struct tally tally = {0};
-    (void)state;
-    if (acog_corpus_missing()) {
-        skip();
-    }
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        struct acog_buffer file;
-        assert_true(acog_corpus_read(files[i], &file));
-        struct acog_view rest = acog_buffer_view(&file);
-        while (rest.len > 0) {
-            size_t end = acog_view_find(rest, ACOG_VIEW("\n"));
-            json_t *row = json_loadb(rest.ptr, end, 0, NULL);
-            assert_non_null(row);
-            grade(row, &tally);
-            json_decref(row);
-            rest = acog_view_slice(rest, end + 1, rest.len);
-        }
-        acog_buffer_fini(&file);
-    }
-    (void)printf("recorded errors: %zu, by class %zu, exceptions %zu, wrong %zu\n", tally.records,
-                 tally.graded, tally.excepted, tally.wrong);
-    assert_true(tally.records > 150);
-    assert_int_equal(tally.wrong, 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,7 +315,6 @@ int main(void)
         cmocka_unit_test(a_long_message_is_cut_between_characters),
         cmocka_unit_test(cause_clock_and_status_are_left_alone),
         cmocka_unit_test(without_memory_the_facts_are_fewer),
-        cmocka_unit_test(recorded_errors_have_the_shapes_of_their_class),
     };
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 /* request_test.c - what is refused with which words, what is read, and where the spans lie. */
+#include "acog/buffer.h"
 #include "acog/dialect.h"
 #include "acog/memory.h"
 #include "tests/support/check.h"
-#include "tests/support/corpus.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include <jansson.h>
 
 #define DEPTH 128
 
@@ -457,58 +455,6 @@ static void a_pin_takes_only_as_many_values_as_there_is_room(void **state)
     acog_arena_fini(&arena);
 }
 
-/* Real clients' bodies are never refused. */
-static void recorded_bodies_are_accepted(void **state)
-{
-    static const struct {
-        enum acog_surface surface;
-        const char *file;
-    } files[] = {
-        {ACOG_SURFACE_CHAT, "1-llm/captures/openai.chat.json.open.jsonl"},
-        {ACOG_SURFACE_CHAT, "1-llm/captures/openai.chat.stream.open.jsonl"},
-        {ACOG_SURFACE_MESSAGES, "1-llm/captures/anthropic.messages.json.open.jsonl"},
-        {ACOG_SURFACE_MESSAGES, "1-llm/captures/anthropic.messages.stream.open.jsonl"},
-        {ACOG_SURFACE_RESPONSES, "1-llm/captures/openai.responses.json.open.jsonl"},
-        {ACOG_SURFACE_RESPONSES, "1-llm/captures/openai.responses.stream.open.jsonl"},
-    };
-
-    size_t bodies = 0;
-    size_t without_model = 0;
-    (void)state;
-    if (acog_corpus_missing()) {
-        skip();
-    }
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        struct acog_buffer file;
-        assert_true(acog_corpus_read(files[i].file, &file));
-        struct acog_view rest = acog_buffer_view(&file);
-        while (rest.len > 0) {
-            size_t end = acog_view_find(rest, ACOG_VIEW("\n"));
-            json_t *row = json_loadb(rest.ptr, end, 0, NULL);
-            const char *body =
-                json_string_value(json_object_get(json_object_get(row, "request"), "body"));
-            rest = acog_view_slice(rest, end + 1, rest.len);
-            if (body != NULL && body[0] != '\0') {
-                struct read read = read_text(files[i].surface, body);
-                bool no_model = strcmp(read.problem.text, "model: required") == 0;
-                if (read.code != ACOG_OK && !no_model) {
-                    fail_msg("%s %s: %s\n%.600s", files[i].file,
-                             json_string_value(json_object_get(row, "id")), read.problem.text,
-                             body);
-                }
-                bodies++;
-                without_model += no_model ? 1 : 0;
-                acog_arena_fini(&read.arena);
-            }
-            json_decref(row);
-        }
-        acog_buffer_fini(&file);
-    }
-    (void)printf("recorded bodies: %zu, without a model: %zu\n", bodies, without_model);
-    assert_true(bodies > 1000);
-    assert_true(without_model < bodies / 10);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -528,7 +474,6 @@ int main(void)
         cmocka_unit_test(no_memory_for_an_escaped_model),
         cmocka_unit_test(pins_are_read_and_cut_out),
         cmocka_unit_test(a_pin_takes_only_as_many_values_as_there_is_room),
-        cmocka_unit_test(recorded_bodies_are_accepted),
     };
     return cmocka_run_group_tests_name("request", tests, NULL, NULL);
 }

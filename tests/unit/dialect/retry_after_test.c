@@ -2,12 +2,9 @@
 #include "acog/dialect.h"
 #include "core/dialect/moment.h"
 #include "tests/support/check.h"
-#include "tests/support/corpus.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include <jansson.h>
 
 #define NOW_S INT64_C(1784980800) /* Sat, 25 Jul 2026 12:00:00 GMT */
 #define CAP   ACOG_RETRY_AFTER_MS_MAX
@@ -170,77 +167,6 @@ static void two_digit_years_lie_within_fifty_years(void **state)
     assert_true(unix_s < NOW_S); /* 1977 */
 }
 
-/* Curl's list holds many forms that no HTTP date has; those that we read mean the same. */
-static void published_dates(void **state)
-{
-    struct acog_buffer file;
-    size_t index = 0;
-    size_t read = 0;
-    json_t *row = NULL;
-    (void)state;
-    if (acog_corpus_missing()) {
-        skip();
-    }
-    assert_true(acog_corpus_read("3-protocol/http/curl-date-vectors.json", &file));
-    json_t *rows = json_loadb(file.ptr, file.len, 0, NULL);
-    assert_non_null(rows);
-    json_array_foreach (rows, index, row) {
-        const char *text = json_string_value(json_object_get(row, "input"));
-        int64_t want = json_integer_value(json_object_get(row, "epoch"));
-        int64_t got = -1;
-        if (acog_moment_http(acog_view_of(text), NOW_S, &got)) {
-            read++;
-            bool beyond_32_bits =
-                want == -1 && got > INT32_MAX; /* the list is from such a machine */
-            if (got != want && !beyond_32_bits) {
-                fail_msg("%s: %lld, want %lld", text, (long long)got, (long long)want);
-            }
-        }
-    }
-    (void)printf("dates: %zu listed, %zu are HTTP dates\n", json_array_size(rows), read);
-    assert_true(read >= 3);
-    json_decref(rows);
-    acog_buffer_fini(&file);
-}
-
-/* Every recorded header is understood, but for two that end in a request's id. */
-static void recorded_reset_headers(void **state)
-{
-    struct acog_buffer file;
-    size_t understood = 0;
-    size_t others = 0;
-    (void)state;
-    if (acog_corpus_missing()) {
-        skip();
-    }
-    assert_true(acog_corpus_read("2-errors/ratelimit-headers.jsonl", &file));
-    struct acog_view rest = acog_buffer_view(&file);
-    while (rest.len > 0) {
-        size_t end = acog_view_find(rest, ACOG_VIEW("\n"));
-        json_t *row = json_loadb(rest.ptr, end, 0, NULL);
-        const char *name = NULL;
-        json_t *value = NULL;
-        json_object_foreach (json_object_get(row, "headers"), name, value) {
-            if (strstr(name, "reset") != NULL) {
-                struct acog_view text = acog_view_of(json_string_value(value));
-                bool good = acog_dialect_reset_ms(text, NOW_S) >= 0;
-                bool junk = acog_view_find(text, ACOG_VIEW("req_")) < text.len ||
-                            acog_view_starts(text, ACOG_VIEW("-"));
-                if (good == junk) {
-                    fail_msg("%s: %s", name, json_string_value(value));
-                }
-                understood += good ? 1 : 0;
-                others += good ? 0 : 1;
-            }
-        }
-        json_decref(row);
-        rest = acog_view_slice(rest, end + 1, rest.len);
-    }
-    (void)printf("reset headers: %zu understood, %zu not\n", understood, others);
-    assert_true(understood > 100);
-    acog_buffer_fini(&file);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,8 +175,6 @@ int main(void)
         cmocka_unit_test(reset_values_in_five_spellings),
         cmocka_unit_test(calendar),
         cmocka_unit_test(two_digit_years_lie_within_fifty_years),
-        cmocka_unit_test(published_dates),
-        cmocka_unit_test(recorded_reset_headers),
     };
     return cmocka_run_group_tests_name("retry_after", tests, NULL, NULL);
 }

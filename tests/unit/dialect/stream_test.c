@@ -1,13 +1,9 @@
 /* stream_test.c - what each event of a stream is, and when a stream may end. */
 #include "acog/dialect.h"
-#include "acog/sse.h"
 #include "tests/support/check.h"
-#include "tests/support/corpus.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include <jansson.h>
 
 #define TEXT      ACOG_BIT(ACOG_OUTPUT_TEXT)
 #define REASONING ACOG_BIT(ACOG_OUTPUT_REASONING)
@@ -549,101 +545,6 @@ static void refusals_as_the_reason_of_the_end(void **state)
     }
 }
 
-/* -- recorded streams ------------------------------------------------------------------------------ */
-
-struct tally {
-    enum acog_dialect dialect;
-    size_t streams;
-    size_t complete;
-    size_t errors;
-    size_t cut;
-    size_t bad;
-    size_t silent; /* complete without any content */
-};
-
-static void follow_stream(struct acog_view text, const char *id, struct tally *tally)
-{
-    struct acog_sse_reader reader;
-    struct acog_sse_event event;
-    struct follow follow;
-    size_t used = 0;
-    bool bad = false;
-    acog_sse_init(&reader, ACOG_CORPUS_FILE_BYTES_MAX);
-    begin(&follow, tally->dialect);
-    enum acog_code code = acog_sse_next(&reader, text, &used, &event);
-    for (;;) {
-        if (code != ACOG_OK && acog_sse_end(&reader, &event) != ACOG_OK) {
-            break;
-        }
-        enum acog_stream_event kind =
-            acog_stream_tracker_read(&follow.tracker, event.name, event.data, &follow.arena,
-                                     &follow.outputs, &follow.failure);
-        bad = bad || kind == ACOG_STREAM_EVENT_BAD;
-        text = acog_view_slice(text, used, text.len);
-        used = 0;
-        code = acog_sse_next(&reader, text, &used, &event);
-    }
-    bool complete = acog_stream_tracker_complete(&follow.tracker);
-    tally->streams++;
-    tally->complete += complete ? 1 : 0;
-    tally->errors += follow.tracker.error_seen ? 1 : 0;
-    tally->bad += bad ? 1 : 0;
-    tally->silent +=
-        complete && (follow.tracker.outputs & (TEXT | TOOL | REASONING | REFUSAL)) == 0;
-    /* OpenRouter: tool arguments, [DONE], no finish reason: cut by decision 15. */
-    bool known = strcmp(id, "0a4588d90fc6") == 0;
-    if (!complete && !follow.tracker.error_seen && !known) {
-        tally->cut++;
-        (void)printf("  not complete: %s (outputs %#x)\n", id, follow.tracker.outputs);
-    }
-    end(&follow);
-    acog_sse_fini(&reader);
-}
-
-static struct tally follow_captures(enum acog_dialect dialect, const char *name)
-{
-    struct tally tally = {.dialect = dialect};
-    struct acog_buffer file;
-    assert_true(acog_corpus_read(name, &file));
-    struct acog_view rest = acog_buffer_view(&file);
-    while (rest.len > 0) {
-        size_t line = acog_view_find(rest, ACOG_VIEW("\n"));
-        json_t *row = json_loadb(rest.ptr, line, JSON_ALLOW_NUL, NULL);
-        const json_t *response = json_object_get(row, "response");
-        const json_t *body = json_object_get(response, "body");
-        if (json_integer_value(json_object_get(response, "status")) == 200 &&
-            json_string_length(body) > 0) {
-            follow_stream((struct acog_view){json_string_value(body), json_string_length(body)},
-                          json_string_value(json_object_get(row, "id")), &tally);
-        }
-        json_decref(row);
-        rest = acog_view_slice(rest, line + 1, rest.len);
-    }
-    acog_buffer_fini(&file);
-    (void)printf(
-        "%s: %zu streams, %zu complete, %zu with an error, %zu cut, %zu with bad data, %zu "
-        "silent\n",
-        name, tally.streams, tally.complete, tally.errors, tally.cut, tally.bad, tally.silent);
-    return tally;
-}
-
-static void recorded_streams_end_as_they_should(void **state)
-{
-    (void)state;
-    if (acog_corpus_missing()) {
-        skip();
-    }
-    struct tally chat =
-        follow_captures(ACOG_DIALECT_CHAT, "1-llm/captures/openai.chat.stream.open.jsonl");
-    struct tally messages = follow_captures(ACOG_DIALECT_MESSAGES,
-                                            "1-llm/captures/anthropic.messages.stream.open.jsonl");
-    struct tally responses = follow_captures(ACOG_DIALECT_RESPONSES,
-                                             "1-llm/captures/openai.responses.stream.open.jsonl");
-    assert_true(chat.streams > 300 && messages.streams > 50 && responses.streams > 100);
-    assert_int_equal(chat.bad + messages.bad + responses.bad, 0);
-    assert_int_equal(chat.cut + messages.cut + responses.cut, 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -661,7 +562,6 @@ int main(void)
         cmocka_unit_test(how_a_stream_may_end),
         cmocka_unit_test(what_follows_the_last_event_changes_nothing),
         cmocka_unit_test(refusals_as_the_reason_of_the_end),
-        cmocka_unit_test(recorded_streams_end_as_they_should),
     };
     return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
 }

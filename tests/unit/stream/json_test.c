@@ -1,18 +1,15 @@
 /* json_test.c - what the strict check lets through, and that the oracle (jansson) agrees. */
 #include "acog/json.h"
 
+#include "acog/buffer.h"
 #include "acog/memory.h"
 #include "acog/random.h"
 #include "core/stream/scan.h"
 #include "tests/support/check.h"
-#include "tests/support/corpus.h"
+#include "tests/support/json_oracle.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include <jansson.h>
-
-#define DEPTH 128
 
 static bool accepts(struct acog_view text)
 {
@@ -170,34 +167,6 @@ static void walks_members_and_elements(void **state)
     assert_false(acog_json_next(&cursor));
     struct acog_json_cursor scalar = acog_json_enter(parse("12"));
     assert_false(acog_json_next(&scalar));
-}
-
-/* Enters every array and object, so each value is checked by its own call. */
-static void scan_inside(struct acog_json_scanner *scanner, size_t *values)
-{
-    struct acog_json_value key;
-    struct acog_json_value value;
-    enum acog_json_type type = acog_json_scan_type(scanner);
-    (*values)++;
-    if (type != ACOG_JSON_ARRAY && type != ACOG_JSON_OBJECT) {
-        (void)acog_json_scan_value(scanner, &value);
-    } else if (acog_json_scan_enter(scanner)) {
-        while (acog_json_scan_next(scanner, &key)) {
-            assert_int_equal(acog_json_present(key), type == ACOG_JSON_OBJECT);
-            scan_inside(scanner, values);
-        }
-    }
-}
-
-static size_t scanned_values(struct acog_view text, struct acog_json_error *error)
-{
-    struct acog_json_scanner scanner;
-    size_t values = 0;
-    acog_json_scan(&scanner, text, DEPTH);
-    scan_inside(&scanner, &values);
-    (void)acog_json_scan_end(&scanner);
-    *error = acog_json_scan_error(&scanner);
-    return values;
 }
 
 static void the_pull_scanner_enters_or_passes_over(void **state)
@@ -448,115 +417,6 @@ static void vector_and_scalar_scans_agree(void **state)
 
 /* -- against jansson ------------------------------------------------------------------------------- */
 
-static json_t *oracle(struct acog_view text)
-{
-    return json_loadb(text.ptr, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-}
-
-static void compare(struct acog_json_value ours, const json_t *theirs, struct acog_arena *arena);
-
-static void compare_object(struct acog_json_value ours, const json_t *theirs,
-                           struct acog_arena *arena)
-{
-    struct acog_json_error error;
-    struct acog_json_cursor cursor = acog_json_enter(ours);
-    bool unique = acog_json_no_duplicates(ours, &error) == ACOG_OK;
-    size_t members = 0;
-    while (acog_json_next(&cursor)) {
-        struct acog_view key;
-        assert_int_equal(acog_json_text(cursor.key, arena, &key), ACOG_OK);
-        json_t *member = key.len > 0 && memchr(key.ptr, 0, key.len) != NULL
-                             ? NULL
-                             : json_object_getn(theirs, key.len == 0 ? "" : key.ptr, key.len);
-        members++;
-        if (unique && member != NULL) {
-            compare(cursor.value, member, arena);
-        }
-    }
-    if (unique) {
-        assert_int_equal(members, json_object_size(theirs));
-    }
-}
-
-static void compare(struct acog_json_value ours, const json_t *theirs, struct acog_arena *arena)
-{
-    struct acog_json_cursor cursor = acog_json_enter(ours);
-    struct acog_view text;
-    int64_t integer = 0;
-    double real = 0;
-    size_t elements = 0;
-    switch (ours.type) {
-    case ACOG_JSON_NULL:
-        assert_true(json_is_null(theirs));
-        break;
-    case ACOG_JSON_FALSE:
-        assert_true(json_is_false(theirs));
-        break;
-    case ACOG_JSON_TRUE:
-        assert_true(json_is_true(theirs));
-        break;
-    case ACOG_JSON_NUMBER:
-        if (json_is_integer(theirs)) {
-            assert_true(acog_json_int(ours, &integer));
-            assert_true(integer == json_integer_value(theirs));
-        } else if (acog_json_double(ours, &real)) {
-            assert_memory_equal(&real, &(double){json_real_value(theirs)}, sizeof(real));
-        }
-        break;
-    case ACOG_JSON_STRING:
-        assert_int_equal(acog_json_text(ours, arena, &text), ACOG_OK);
-        assert_true(acog_view_equal(
-            text, (struct acog_view){json_string_value(theirs), json_string_length(theirs)}));
-        break;
-    case ACOG_JSON_ARRAY:
-        while (acog_json_next(&cursor)) {
-            compare(cursor.value, json_array_get(theirs, elements), arena);
-            elements++;
-        }
-        assert_int_equal(elements, json_array_size(theirs));
-        break;
-    case ACOG_JSON_OBJECT:
-        compare_object(ours, theirs, arena);
-        break;
-    }
-}
-
-/* Both accept: the same content. Returns whether both said the same. The pull scanner, entering everywhere, must
- * find the same error at the same place. */
-static bool agrees(struct acog_view text)
-{
-    struct acog_json_value value;
-    struct acog_json_error error = {0};
-    struct acog_json_error pulled;
-    bool good = acog_json_check(text, DEPTH, &value, &error) == ACOG_OK;
-    (void)scanned_values(text, &pulled);
-    assert_int_equal(pulled.what == NULL, good);
-    if (!good) {
-        assert_string_equal(pulled.what, error.what);
-        assert_int_equal(pulled.offset, error.offset);
-    }
-    json_t *tree = oracle(text);
-    if (good && tree != NULL) {
-        struct acog_arena arena;
-        acog_arena_init(&arena, ACOG_CORPUS_FILE_BYTES_MAX);
-        compare(value, tree, &arena);
-        acog_arena_fini(&arena);
-    }
-    bool same = good == (tree != NULL);
-    json_decref(tree);
-    return same;
-}
-
-/* Jansson refuses what we keep as written: integers and reals that C cannot hold, and keys with a NUL. */
-static bool only_jansson_refuses(struct acog_view text)
-{
-    json_error_t error;
-    json_t *tree = json_loadb(text.ptr, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
-    json_decref(tree);
-    return tree == NULL && (json_error_code(&error) == json_error_numeric_overflow ||
-                            json_error_code(&error) == json_error_null_byte_in_key);
-}
-
 static void random_texts_are_judged_as_jansson_does(void **state)
 {
     static const char *const seeds[] = {
@@ -586,87 +446,6 @@ static void random_texts_are_judged_as_jansson_does(void **state)
     assert_in_range(accepted, 10000, 59000); /* both kinds were tried */
 }
 
-static void judge_suite_file(const char *name, void *user)
-{
-    struct acog_buffer bytes;
-    size_t *counts = user;
-    assert_true(acog_corpus_read(name, &bytes));
-    const char *base = strrchr(name, '/') + 1;
-    bool good = accepts(acog_buffer_view(&bytes));
-    if (base[0] == 'y' && base[1] == '_' && !good) {
-        fail_msg("%s must be accepted", base);
-    }
-    if (base[0] == 'n' && base[1] == '_' && good) {
-        fail_msg("%s must be refused", base);
-    }
-    /* The free ones: numbers of any size are kept; whatever is no clean UTF-8 or UTF-16 is refused. */
-    if (base[0] == 'i' && base[1] == '_') {
-        bool number = strncmp(base, "i_number", 8) == 0;
-        if (good != number && strcmp(base, "i_structure_500_nested_arrays.json") != 0) {
-            fail_msg("%s is judged otherwise than decided", base);
-        }
-    }
-    if (good) {
-        assert_true(agrees(acog_buffer_view(&bytes)) ||
-                    only_jansson_refuses(acog_buffer_view(&bytes)));
-    }
-    counts[good ? 0 : 1]++;
-    acog_buffer_fini(&bytes);
-}
-
-static void json_test_suite(void **state)
-{
-    size_t counts[2] = {0, 0};
-    (void)state;
-    if (acog_corpus_missing()) {
-        skip();
-    }
-    size_t files = acog_corpus_each("3-protocol/json/JSONTestSuite/test_parsing", ".json",
-                                    judge_suite_file, counts);
-    files += acog_corpus_each("3-protocol/json/JSONTestSuite/test_transform", ".json",
-                              judge_suite_file, counts);
-    (void)printf("JSONTestSuite: %zu files, %zu accepted, %zu refused\n", files, counts[0],
-                 counts[1]);
-    assert_true(files > 100);
-}
-
-/* 3-protocol/utf8/utf8tests.bin: lines of "number:valid:bytes" and "number:invalid:bytes". */
-static void utf8_stress(void **state)
-{
-    struct acog_buffer bytes;
-    size_t lines = 0;
-    (void)state;
-    if (acog_corpus_missing()) {
-        skip();
-    }
-    assert_true(acog_corpus_read("3-protocol/utf8/utf8tests.bin", &bytes));
-    struct acog_view rest = acog_buffer_view(&bytes);
-    while (rest.len > 0) {
-        char text[300];
-        size_t end = acog_view_find(rest, ACOG_VIEW("\n"));
-        struct acog_view line = acog_view_slice(rest, 0, end);
-        size_t valid = acog_view_find(line, ACOG_VIEW(":valid:"));
-        size_t invalid = acog_view_find(line, ACOG_VIEW(":invalid:"));
-        bool good = valid < line.len;
-        struct acog_view sample = acog_view_slice(line, good ? valid + 7 : invalid + 9, line.len);
-        assert_true(good || invalid < line.len);
-        int length = snprintf(text, sizeof(text), "\"%.*s\"", ACOG_VIEW_FMT(sample));
-        bool control = false;
-        for (size_t i = 0; i < sample.len; i++) {
-            control = control || (unsigned char)sample.ptr[i] < 0x20 || sample.ptr[i] == '\\' ||
-                      sample.ptr[i] == '"';
-        }
-        if (!control && (size_t)length == sample.len + 2) {
-            assert_int_equal(accepts((struct acog_view){text, (size_t)length}), good);
-            lines++;
-        }
-        rest = acog_view_slice(rest, end + 1, rest.len);
-    }
-    (void)printf("UTF-8 stress: %zu samples\n", lines);
-    assert_true(lines > 50);
-    acog_buffer_fini(&bytes);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -686,8 +465,6 @@ int main(void)
         cmocka_unit_test(doubles_are_read_when_they_fit),
         cmocka_unit_test(vector_and_scalar_scans_agree),
         cmocka_unit_test(random_texts_are_judged_as_jansson_does),
-        cmocka_unit_test(json_test_suite),
-        cmocka_unit_test(utf8_stress),
     };
     return cmocka_run_group_tests_name("json", tests, NULL, NULL);
 }

@@ -2,99 +2,11 @@
 #include "acog/sse.h"
 
 #include "acog/memory.h"
-#include "acog/random.h"
 #include "tests/support/check.h"
-#include "tests/support/corpus.h"
+#include "tests/support/sse_seen.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include <jansson.h>
-
-#define EVENT_BYTES_MAX ((size_t)1 << 20U)
-
-/* What came out: one line per event with data, and all raw bytes. */
-struct seen {
-    struct acog_buffer events;
-    struct acog_buffer raw;
-    size_t blocks;
-    bool copied;
-};
-
-static void note(struct seen *seen, const struct acog_sse_event *event)
-{
-    seen->blocks++;
-    seen->copied = seen->copied || event->gathered;
-    assert_int_equal(acog_buffer_append(&seen->raw, event->raw), ACOG_OK);
-    if (event->has_data) {
-        assert_int_equal(acog_buffer_append(&seen->events, event->name), ACOG_OK);
-        assert_int_equal(acog_buffer_append(&seen->events, ACOG_VIEW("|")), ACOG_OK);
-        assert_int_equal(acog_buffer_append(&seen->events, event->data), ACOG_OK);
-        assert_int_equal(acog_buffer_append(&seen->events, ACOG_VIEW("\x1e")), ACOG_OK);
-    } else {
-        assert_int_equal(event->data.len, 0);
-    }
-}
-
-static void feed(struct acog_sse_reader *reader, struct acog_view bytes, struct seen *seen)
-{
-    enum acog_code code = ACOG_OK;
-    while (code == ACOG_OK) {
-        struct acog_sse_event event;
-        size_t used = 0;
-        code = acog_sse_next(reader, bytes, &used, &event);
-        assert_true(used <= bytes.len);
-        bytes = acog_view_slice(bytes, used, bytes.len);
-        if (code == ACOG_OK) {
-            assert_true(used > 0);
-            note(seen, &event);
-        }
-    }
-    assert_int_equal(code, ACOG_AGAIN);
-    assert_int_equal(bytes.len, 0);
-}
-
-/* Feeds `text` in pieces that `cut` chooses (NULL: whole), with or without what acog_sse_end() gives. */
-static struct seen read_all(struct acog_view text, size_t (*cut)(size_t left, void *user),
-                            void *user, bool with_end)
-{
-    struct acog_sse_reader reader;
-    struct acog_sse_event event;
-    struct seen seen = {0};
-    acog_buffer_init(&seen.events, ACOG_CORPUS_FILE_BYTES_MAX);
-    acog_buffer_init(&seen.raw, ACOG_CORPUS_FILE_BYTES_MAX);
-    acog_sse_init(&reader, EVENT_BYTES_MAX);
-    while (text.len > 0) {
-        size_t bytes = cut == NULL ? text.len : cut(text.len, user);
-        feed(&reader, acog_view_slice(text, 0, bytes), &seen);
-        text = acog_view_slice(text, bytes, text.len);
-    }
-    if (with_end && acog_sse_end(&reader, &event) == ACOG_OK) {
-        note(&seen, &event);
-        assert_int_equal(acog_sse_end(&reader, &event), ACOG_AGAIN);
-    }
-    acog_sse_fini(&reader);
-    return seen;
-}
-
-static void forget(struct seen *seen)
-{
-    acog_buffer_fini(&seen->events);
-    acog_buffer_fini(&seen->raw);
-}
-
-static size_t one_byte(size_t left, void *user)
-{
-    (void)left;
-    (void)user;
-    return 1;
-}
-
-static size_t random_piece(size_t left, void *user)
-{
-    int64_t most = left > 700 ? 700 : (int64_t)left;
-    return (size_t)acog_random_between(user, 1, most);
-}
 
 /* Cuts between each CR and its LF, and nowhere else. */
 struct cr_cutter {
@@ -131,7 +43,7 @@ static void expect_events(struct acog_view text, const char *events)
 static void with_line_ends(struct acog_view text, struct acog_view line_end, const char *events)
 {
     struct acog_buffer rewritten;
-    acog_buffer_init(&rewritten, ACOG_CORPUS_FILE_BYTES_MAX);
+    acog_buffer_init(&rewritten, SEEN_BYTES_MAX);
     for (size_t i = 0; i < text.len; i++) {
         struct acog_view byte = acog_view_slice(text, i, i + 1);
         assert_int_equal(acog_buffer_append(&rewritten, byte.ptr[0] == '\n' ? line_end : byte),
@@ -337,104 +249,6 @@ static void no_memory_is_an_ordinary_error(void **state)
     acog_sse_fini(&reader);
 }
 
-/* -- captured data --------------------------------------------------------------------------------- */
-
-static void append_base64(struct acog_buffer *out, const char *text)
-{
-    static const char alphabet[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint32_t bits = 0;
-    int have = 0;
-    for (; *text != '\0' && *text != '='; text++) {
-        bits = bits << 6U | (uint32_t)(strchr(alphabet, *text) - alphabet);
-        have += 6;
-        if (have >= 8) {
-            have -= 8;
-            char byte = (char)(bits >> (unsigned)have);
-            assert_int_equal(acog_buffer_append(out, (struct acog_view){&byte, 1}), ACOG_OK);
-        }
-    }
-}
-
-static void published_vectors(void **state)
-{
-    struct acog_buffer file;
-    size_t index = 0;
-    json_t *vector = NULL;
-    (void)state;
-    if (acog_corpus_missing()) {
-        skip();
-    }
-    assert_true(acog_corpus_read("3-protocol/sse/sse-vectors.open.json", &file));
-    json_t *vectors = json_loadb(file.ptr, file.len, 0, NULL);
-    assert_non_null(vectors);
-    json_array_foreach (vectors, index, vector) {
-        struct acog_buffer text;
-        struct acog_buffer want;
-        size_t i = 0;
-        json_t *item = NULL;
-        acog_buffer_init(&text, ACOG_CORPUS_FILE_BYTES_MAX);
-        acog_buffer_init(&want, ACOG_CORPUS_FILE_BYTES_MAX);
-        json_array_foreach (json_object_get(vector, "chunks_b64"), i, item) {
-            append_base64(&text, json_string_value(item));
-        }
-        json_array_foreach (json_object_get(vector, "events"), i, item) {
-            const char *name = json_string_value(json_object_get(item, "event"));
-            assert_int_equal(acog_buffer_append(&want, acog_view_of(name)), ACOG_OK);
-            assert_int_equal(acog_buffer_append(&want, ACOG_VIEW("|")), ACOG_OK);
-            append_base64(&want, json_string_value(json_object_get(item, "data_b64")));
-            assert_int_equal(acog_buffer_append(&want, ACOG_VIEW("\x1e")), ACOG_OK);
-        }
-        /* The standard drops what no blank line ended: so without acog_sse_end(). */
-        struct seen whole = read_all(acog_buffer_view(&text), NULL, NULL, false);
-        struct seen bytes = read_all(acog_buffer_view(&text), one_byte, NULL, false);
-        if (!acog_view_equal(acog_buffer_view(&whole.events), acog_buffer_view(&want)) ||
-            !acog_view_equal(acog_buffer_view(&bytes.events), acog_buffer_view(&want))) {
-            fail_msg("%s", json_string_value(json_object_get(vector, "name")));
-        }
-        forget(&whole);
-        forget(&bytes);
-        acog_buffer_fini(&text);
-        acog_buffer_fini(&want);
-    }
-    (void)printf("SSE vectors: %zu\n", json_array_size(vectors));
-    json_decref(vectors);
-    acog_buffer_fini(&file);
-}
-
-static void check_stream(const char *name, void *user)
-{
-    struct acog_buffer file;
-    uint64_t seed = 7;
-    size_t *blocks = user;
-    assert_true(acog_corpus_read(name, &file));
-    struct seen whole = read_all(acog_buffer_view(&file), NULL, NULL, true);
-    for (int round = 0; round < 12; round++) {
-        struct seen cut = round == 0 ? read_all(acog_buffer_view(&file), one_byte, NULL, true)
-                                     : read_all(acog_buffer_view(&file), random_piece, &seed, true);
-        if (!acog_view_equal(acog_buffer_view(&cut.raw), acog_buffer_view(&file)) ||
-            !acog_view_equal(acog_buffer_view(&cut.events), acog_buffer_view(&whole.events))) {
-            fail_msg("%s, round %d", name, round);
-        }
-        forget(&cut);
-    }
-    *blocks += whole.blocks;
-    forget(&whole);
-    acog_buffer_fini(&file);
-}
-
-static void raw_bytes_of_captured_streams_add_up_for_any_split(void **state)
-{
-    size_t blocks = 0;
-    (void)state;
-    if (acog_corpus_missing()) {
-        skip();
-    }
-    size_t files = acog_corpus_each("1-llm/streams", ".sse", check_stream, &blocks);
-    (void)printf("captured streams: %zu, %zu events\n", files, blocks);
-    assert_true(files > 30);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -451,8 +265,6 @@ int main(void)
         cmocka_unit_test(a_whole_event_after_a_cut_one_is_not_copied),
         cmocka_unit_test(an_event_above_the_cap_breaks_the_stream),
         cmocka_unit_test(no_memory_is_an_ordinary_error),
-        cmocka_unit_test(published_vectors),
-        cmocka_unit_test(raw_bytes_of_captured_streams_add_up_for_any_split),
     };
     return cmocka_run_group_tests_name("sse", tests, NULL, NULL);
 }
