@@ -1,8 +1,9 @@
 --- acog: the constructors of a configuration and of a policy.
 --
--- A constructor only remembers what it was given and where it was called; core/policy checks every field when the
--- whole configuration is there, so that one load tells all that is wrong. What they return is read-only.
--- Each is made by core.at(), which puts the place of the call ("gateway.lua:12") in front of its arguments.
+-- A constructor only remembers what it was given and where it was called; core/policy checks every
+-- field when the whole configuration is there, so that one load tells all that is wrong. What they
+-- return is read-only. Each is made by core.at(), which puts the place of the call
+-- ("gateway.lua:12") in front of its arguments.
 local core = ...
 
 local acog = {}
@@ -35,7 +36,8 @@ acog.gateway = core.at(function(place, fields)
   return core.object("gateway", fields, nil, nil, place)
 end)
 
--- -- filters ------------------------------------------------------------------------------------------
+-- -- filters
+-- ------------------------------------------------------------------------------------------
 
 local filter_methods = {}
 
@@ -85,7 +87,8 @@ filter_methods.without = core.at(function(place, self, name)
   return make_filters(list, place)
 end)
 
--- -- policies -----------------------------------------------------------------------------------------
+-- -- policies
+-- -----------------------------------------------------------------------------------------
 
 local policy_methods = {}
 
@@ -103,7 +106,8 @@ local function is_record(value)
   return type(value) == "table" and value[1] == nil and core.kind(value) == nil
 end
 
---- A copy of `base` with each field of `changes` in its place, record by record; lists and objects are replaced.
+--- A copy of `base` with each field of `changes` in its place, record by record; lists and objects
+-- are replaced.
 local function merge(base, changes)
   local merged = {}
   for key, value in pairs(base) do merged[key] = value end

@@ -227,8 +227,11 @@ static const char *close_capture(struct matcher *m, const char *s, const char *p
 static const char *match_back_reference(struct matcher *m, const char *s, char digit)
 {
     int index = digit - '1';
-    if (index < 0 || index >= m->captures || m->capture[index].len < 0) {
+    if (index < 0 || index >= m->captures || m->capture[index].len == OPEN) {
         luaL_error(m->L, "invalid capture index %%%d in the pattern", index + 1);
+    }
+    if (m->capture[index].len == POSITION) {
+        return NULL; /* no text to find again */
     }
     size_t len = (size_t)m->capture[index].len;
     acog_lua_charge(m->L, len / STEPS_AT_ONCE + 1);
@@ -465,6 +468,17 @@ static const char *find_plain(const struct matcher *m, const char *s, const char
     return *start + needle.len;
 }
 
+/* Whether the pattern is a plain text: nothing in it means anything else. (')' alone does not.) */
+static bool is_plain(const char *pattern, const char *end)
+{
+    for (const char *p = pattern; p < end; p++) {
+        if (*p != '\0' && strchr("^$*+?.([%-", *p) != NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static int find_or_match(lua_State *L, bool find)
 {
     struct search search;
@@ -472,10 +486,11 @@ static int find_or_match(lua_State *L, bool find)
     const char *s = first_place(L, &search.matcher);
     const char *start = NULL;
     const char *end = NULL;
-    bool plain = find && lua_toboolean(L, 4) != 0;
+    const char *pattern = search.anchored ? search.pattern - 1 : search.pattern;
+    bool plain =
+        find && (lua_toboolean(L, 4) != 0 || is_plain(pattern, search.matcher.pattern_end));
     if (s != NULL && plain) {
-        end = find_plain(&search.matcher, s, search.anchored ? search.pattern - 1 : search.pattern,
-                         &start);
+        end = find_plain(&search.matcher, s, pattern, &start);
     } else if (s != NULL) {
         end = seek(&search, s, &start);
     }

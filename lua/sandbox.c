@@ -284,9 +284,20 @@ static const struct allowed names[] = {
 
 #define NAME_COUNT (sizeof(names) / sizeof(names[0]))
 
+/* The globals: the base functions, and the libraries by their names. */
 const char *acog_lua_sandbox_name(size_t n)
 {
-    return n < NAME_COUNT ? names[n].name : NULL;
+    static const char *const library_names[] = {LUA_MATHLIBNAME, LUA_STRLIBNAME, LUA_TABLIBNAME,
+                                                LUA_UTF8LIBNAME};
+    size_t base_count = 0;
+    while (strcmp(names[base_count].library, LUA_GNAME) == 0) {
+        base_count++;
+    }
+    if (n < base_count) {
+        return names[n].name;
+    }
+    n -= base_count;
+    return n < sizeof(library_names) / sizeof(library_names[0]) ? library_names[n] : NULL;
 }
 
 static const luaL_Reg libraries[] = {

@@ -48,7 +48,7 @@ void acog_lua_charge(lua_State *L, size_t steps);
 enum acog_code acog_lua_load(lua_State *L, struct acog_view text, const char *path,
                              struct acog_error *error) ACOG_MUST_CHECK;
 
-/* The n-th name that a chunk can see: "assert", …, "string.byte", …; NULL behind the last one. For the gate. */
+/* The n-th global that a chunk can see; NULL behind the last one. For the gate. */
 const char *acog_lua_sandbox_name(size_t n);
 
 #endif

@@ -1,9 +1,10 @@
 --- acog.version: how a model id is read, and when two ids mean the same model.
 --
--- An id is a model in some wrapping: "us.anthropic.claude-haiku-4-5-20251001-v1:0" is the model claude-haiku-4-5 of
--- anthropic with the stamp 20251001. Two ids match loosely when maker and model (family, major and minor version)
--- are equal and their stamps are not two different ones (S4.8, S4.10; CONFORMANCE, decision 2).
--- Everything here runs when a configuration is loaded, and once for each new id that a client asks for.
+-- An id is a model in some wrapping: "us.anthropic.claude-haiku-4-5-20251001-v1:0" is the model
+-- claude-haiku-4-5 of anthropic with the stamp 20251001. Two ids match loosely when maker and model
+-- (family, major and minor version) are equal and their stamps are not two different ones (S4.8,
+-- S4.10; CONFORMANCE, decision 2). Everything here runs when a configuration is loaded, and once
+-- for each new id that a client asks for.
 
 local version = {}
 
@@ -43,7 +44,8 @@ local makers_by_prefix = {
 
 local regions = { "us-gov", "us", "eu", "apac", "au", "jp", "global" }
 
--- -- wrapping -----------------------------------------------------------------------------------------
+-- -- wrapping
+-- -----------------------------------------------------------------------------------------
 
 --- Takes "us.", "anthropic." from the front. Returns what is left and the maker, if one was named.
 local function without_dotted_front(id)
@@ -58,8 +60,8 @@ local function without_dotted_front(id)
   return id, nil
 end
 
---- Takes every prefix of platforms and makers from the front. nil: an id that means something only as it is
--- (a fine-tuned model, an account's own profile).
+--- Takes every prefix of platforms and makers from the front. nil: an id that means something only
+-- as it is (a fine-tuned model, an account's own profile).
 local function without_front(id)
   if id:find("^ft:") then return nil end
   if id:find("^arn:") then
@@ -76,7 +78,8 @@ local function without_front(id)
   return inner, inner_maker or maker
 end
 
--- -- stamps -------------------------------------------------------------------------------------------
+-- -- stamps
+-- -------------------------------------------------------------------------------------------
 
 local function is_month_and_day(month, day)
   month, day = tonumber(month), tonumber(day)
@@ -87,7 +90,8 @@ end
 local function is_short_date(digits)
   local first, second = digits:sub(1, 2), digits:sub(3, 4)
   local year = tonumber(first)
-  return is_month_and_day(first, second) or (year >= 23 and year <= 39 and is_month_and_day(second, 1))
+  return is_month_and_day(first, second) or (year >= 23 and year <= 39 and is_month_and_day(second,
+    1))
 end
 
 --- Splits a date from the end: "claude-haiku-4-5-20251001" -> "claude-haiku-4-5", "20251001".
@@ -119,8 +123,8 @@ local function split_stamp(id, maker)
   return id, nil
 end
 
---- Takes the platform's revision from the end, "-v1:0". Where nothing else tells versions apart it is one itself
--- ("titan-embed-text-v2:0"), and stays.
+--- Takes the platform's revision from the end, "-v1:0". Where nothing else tells versions apart it
+-- is one itself ("titan-embed-text-v2:0"), and stays.
 local function split_revision(id, maker)
   local base, revision = id:match("^(.+)%-v(%d+):0$")
   if base == nil then base, revision = id:match("^(.+%a)%-(1):0$") end
@@ -132,7 +136,8 @@ local function split_revision(id, maker)
   return base .. "-v" .. revision, nil
 end
 
--- -- the model ----------------------------------------------------------------------------------------
+-- -- the model
+-- ----------------------------------------------------------------------------------------
 
 --- claude-3-5-haiku and claude-haiku-3.5, claude-opus-4-0 and claude-opus-4: one spelling for each.
 local function claude_in_order(model)
@@ -177,7 +182,8 @@ function version.read(id)
   return { model = canonical(base), maker = maker, stamp = stamp }
 end
 
---- Where loosely equal ids meet: maker and model, with the minor version taken out when it does not count.
+--- Where loosely equal ids meet: maker and model, with the minor version taken out when it does not
+-- count.
 local function key_of(read, minor_is_loose)
   if read.model == nil then return nil end
   local model = read.model
@@ -187,8 +193,8 @@ local function key_of(read, minor_is_loose)
   return (read.maker or "") .. "/" .. model
 end
 
---- How well a declared id answers an asked one: 3 the same text, 2 the same stamp (or both none), 1 only one of them
--- has a stamp, nil two different stamps.
+--- How well a declared id answers an asked one: 3 the same text, 2 the same stamp (or both none), 1
+-- only one of them has a stamp, nil two different stamps.
 local function closeness(asked_id, asked, declared_id, declared)
   if asked_id == declared_id then return 3 end
   if asked.stamp == declared.stamp then return 2 end
@@ -205,7 +211,8 @@ function version.same(a, b, options)
   return key ~= nil and key == key_of(read_b, minor) and closeness(a, read_a, b, read_b) ~= nil
 end
 
--- -- matchers: made once from what is declared ------------------------------------------------------
+-- -- matchers: made once from what is declared
+-- ------------------------------------------------------
 
 local function check_options(options, allowed, name)
   for key in pairs(options) do
@@ -225,23 +232,36 @@ local function add(lists, key, value)
   end
 end
 
---- Of two entries on one connection, whether `new` answers better; the newest stamp when they are equally close.
+--- Of two entries on one connection, whether `new` answers better; the newest stamp when they are
+-- equally close.
 local function is_better(new, old)
   if new.close ~= old.close then return new.close > old.close end
   return (new.read.stamp or "") > (old.read.stamp or "")
 end
 
---- version.loose: the matcher of the default policy (S4.8). On each connection the closest id answers, and an exact one
--- wins over a loose one; the connections stand in the order of the configuration. `minor = true` lets the minor
--- version differ.
+--- The rows of each connection's closest id, among those that share the asked id's key.
+local function closest(rows, model, asked)
+  local best = {}
+  for _, row in ipairs(rows) do
+    local close = closeness(model, asked, row.entry.id, row.read)
+    local new = close and { close = close, read = row.read, row = row }
+    local old = best[row.entry.connection]
+    if new and (old == nil or is_better(new, old)) then best[row.entry.connection] = new end
+  end
+  return best
+end
+
+--- version.loose: the matcher of the default policy (S4.8). On each connection the closest id
+-- answers, and an exact one wins over a loose one; the connections stand in the order of the
+-- configuration. `minor = true` lets the minor version differ.
 function version.loose(declared, options)
   check_options(options, { minor = true }, "version.loose")
   local by_key, by_id = {}, {}
-  for position, entry in ipairs(declared) do
+  for _, entry in ipairs(declared) do
     local read = version.read(entry.id)
     entry.family = read.model
     entry.maker = entry.maker or read.maker
-    local row = { entry = entry, read = read, position = position }
+    local row = { entry = entry, read = read }
     local key = key_of(read, options.minor)
     if key then add(by_key, key, row) else add(by_id, entry.id, row) end
   end
@@ -249,22 +269,17 @@ function version.loose(declared, options)
     local asked = version.read(model)
     local key = key_of(asked, options.minor)
     local rows = key and by_key[key] or by_id[model] or {}
-    local best, order = {}, {}
-    for _, row in ipairs(rows) do
-      local close = closeness(model, asked, row.entry.id, row.read)
-      local old = best[row.entry.connection]
-      local new = close and { close = close, read = row.read, row = row }
-      if new and (old == nil or is_better(new, old)) then best[row.entry.connection] = new end
-    end
+    local best, reached = closest(rows, model, asked), {}
     for _, row in ipairs(rows) do
       local chosen = best[row.entry.connection]
-      if chosen and chosen.row == row then order[#order + 1] = row.entry end
+      if chosen and chosen.row == row then reached[#reached + 1] = row.entry end
     end
-    return order
+    return reached
   end
 end
 
---- version.exact: an id matches itself. `snapshot = true`: a dated snapshot of a declared id matches it too (S0.8).
+--- version.exact: an id matches itself. `snapshot = true`: a dated snapshot of a declared id
+-- matches it too (S0.8).
 function version.exact(declared, options)
   check_options(options, { snapshot = true }, "version.exact")
   local by_id = {}

@@ -12,7 +12,8 @@ return acog.gateway {
       dialects = { "messages" },
       maker = "anthropic",
       models = { "claude-haiku-4-5", "claude-sonnet-4-5" },
-      simulate = { text = "Hello! I am a simulated Claude, and no network was used.", pace_ms = 40 },
+      simulate = { text = "Hello! I am a simulated Claude, and no network was used.",
+        pace_ms = 40 },
     },
 
     -- What the OpenAI API serves: /v1/chat/completions and /v1/responses.
@@ -23,8 +24,9 @@ return acog.gateway {
       simulate = { text = "Hello! I am a simulated GPT, and no network was used.", pace_ms = 40 },
     },
 
-    -- One model on two connections. The first is asked nearly always (weight) and is always down: each answer comes
-    -- from the second, `x-acog-attempts` says 2, and after five failures the first rests for 30 seconds.
+    -- One model on two connections. The first is asked nearly always (weight) and is always down:
+    -- each answer comes from the second, `x-acog-attempts` says 2, and after five failures the
+    -- first rests for 30 seconds.
     acog.connection "flaky" {
       channel = "custom",
       weight = 1000,

@@ -11,7 +11,8 @@ test("each API has its simulated provider", function(t)
     local reply = gw:post("/v1/chat/completions", chat(t, "gpt-5-mini", stream))
     t.equal(reply.connection, "openai")
     t.match(reply.text, "simulated GPT")
-    local body = { model = "claude-haiku-4-5", max_tokens = 64, stream = stream, messages = t.hello }
+    local body = { model = "claude-haiku-4-5", max_tokens = 64, stream = stream,
+      messages = t.hello }
     reply = gw:post("/v1/messages", body)
     t.equal(reply.connection, "anthropic")
     t.match(reply.text, "simulated Claude")

@@ -1,6 +1,6 @@
---- policies/acog: the default policy, as data. Each value names its line in CONFORMANCE (S4, decisions, part D) or
--- DESIGN, "The default policy's answers"; README.md tells it as a story. A user writes the difference:
--- `return require("policies.acog"):with { … }`.
+--- policies/acog: the default policy, as data. Each value names its line in CONFORMANCE (S4,
+-- decisions, part D) or DESIGN, "The default policy's answers"; README.md tells it as a story. A
+-- user writes the difference: `return require("policies.acog"):with { … }`.
 local acog = require "acog"
 local channel = require "acog.channel"
 local version = require "acog.version"
@@ -34,7 +34,8 @@ return acog.policy {
 
   pin = channel.pin "x-acog-channel", -- S4.19-S4.23
 
-  -- What a failure is: the transport and the clocks, then the status; no error body is judged (D5, decision 16).
+  -- What a failure is: the transport and the clocks, then the status; no error body is judged (D5,
+  -- decision 16).
   classify = {
     { cause = { "connect", "closed" }, class = "network" },
     { cause = "cut", before_output = true, class = "network" },
@@ -84,7 +85,8 @@ return acog.policy {
                    export = "upstream_unavailable" },
 
     -- S4.12: only on a different connection; not a fault of the channel (G4.2).
-    throttled = { move = "next", same = "never", charge = 0, relay = "message", export = "rate_limited",
+    throttled = { move = "next", same = "never", charge = 0, relay = "message",
+      export = "rate_limited",
                   retryable = true, retry_after = "upstream", retry_after_max = 60 },
 
     -- S4.13: refused before sending; spends an attempt (G4.13).
@@ -123,9 +125,11 @@ return acog.policy {
   health = { mode = "exclude", key = "channel_maker", threshold = 5, cooldown = 30, factor = 1,
              cooldown_max = 30, all_open = "refuse" },
 
-  -- D9, G4.8: nothing goes out before output or a stop reason, so that a refusal can still be answered elsewhere.
+  -- D9, G4.8: nothing goes out before output or a stop reason, so that a refusal can still be
+  -- answered elsewhere.
   commit = { hold_until = "first_output", whole = "answer",
-             outputs = { "text", "reasoning", "tool", "stop" }, held_bytes = 262144, when_full = "commit" },
+             outputs = { "text", "reasoning", "tool", "stop" }, held_bytes = 262144,
+               when_full = "commit" },
 
   -- S4.24-S4.31, decisions 9 and 10.
   refusal = {

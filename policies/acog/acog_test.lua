@@ -1,4 +1,5 @@
--- acog_test.lua - the default policy keeps each line of CONFORMANCE S4, and DESIGN's "default answers".
+-- acog_test.lua - the default policy keeps each line of CONFORMANCE S4, and DESIGN's "default
+-- answers".
 local acog = require "acog"
 local test = require "acog.test"
 
@@ -40,13 +41,15 @@ local function fails(gw, replies)
   end
 end
 
--- -- which connection serves --------------------------------------------------------------------------
+-- -- which connection serves
+-- --------------------------------------------------------------------------
 
 test("S4.1: the model selects the connections that declared it", function(t)
   local gw = gateway(t, { { "a", "direct", "claude-sonnet-4-5" }, { "b", "direct", HAIKU } })
   t.equal(ask(t, gw).connection, "b")
   t.equal(ask(t, gw, nil, { model = "claude-sonnet-4-5" }).connection, "a")
-  t.equal(ask(t, gw, nil, { provider = { only = { "a" } } }).connection, "b") -- never chosen in the body
+  -- never chosen in the body
+  t.equal(ask(t, gw, nil, { provider = { only = { "a" } } }).connection, "b")
 end)
 
 test("S4.2: a model that nobody declares is a 409", function(t)
@@ -70,7 +73,8 @@ end)
 test("S4.4: its 429 or 5xx is the answer", function(t)
   for _, status in ipairs { 429, 500, 503, 529 } do
     local gw = gateway(t, { { "d", "direct", HAIKU, { default = true } }, { "v", "vertex" } })
-    fails(gw, { d = { status = status, error = { message = "too much" }, headers = { ["retry-after"] = "7" } } })
+    fails(gw, { d = { status = status, error = { message = "too much" },
+      headers = { ["retry-after"] = "7" } } })
     local reply = ask(t, gw)
     t.equal(reply.status, status)
     t.equal(tried(reply), "d")
@@ -107,14 +111,16 @@ end)
 
 test("S4.7: behind the first by direct, bedrock, vertex, azure, custom", function(t)
   local gw = gateway(t, {
-    { "a", "azure", HAIKU, { weight = 100 } }, { "c", "custom" }, { "v", "vertex" }, { "b", "bedrock" },
+    { "a", "azure", HAIKU, { weight = 100 } }, { "c", "custom" }, { "v", "vertex" }, { "b",
+      "bedrock" },
     { "d", "direct" },
   }, base:with { attempts = { max = 0 } })
   fails(gw, { a = 500, d = 500, b = 500, v = 500 })
   t.equal(tried(ask(t, gw)), "a,d,b,v,c")
 end)
 
-test("S4.8, S4.9: ids match loosely on version, both ways, and the declared one is sent", function(t)
+test("S4.8, S4.9: ids match loosely on version, both ways, and the declared one is sent",
+  function(t)
   for _, case in ipairs { { HAIKU, STAMPED }, { STAMPED, HAIKU } } do
     local reply = ask(t, gateway(t, { { "v", "vertex", case[2] } }), nil, { model = case[1] })
     t.equal(reply.status, 200)
@@ -125,19 +131,22 @@ end)
 
 test("S4.10: never across families or versions", function(t)
   local gw = gateway(t, { { "a", "direct" } })
-  for _, model in ipairs { "claude-sonnet-4-5", "claude-haiku-3-5", "claude-haiku-4-6", "claude-haiku-4" } do
+  for _, model in ipairs { "claude-sonnet-4-5", "claude-haiku-3-5", "claude-haiku-4-6",
+    "claude-haiku-4" } do
     t.equal(ask(t, gw, nil, { model = model }).status, 409, model)
   end
 end)
 
--- -- failover -----------------------------------------------------------------------------------------
+-- -- failover
+-- -----------------------------------------------------------------------------------------
 
 local function pair_of(t)
   return gateway(t, { { "a", "direct", HAIKU, { weight = 1000 } }, { "b", "bedrock" } })
 end
 
 test("S4.11: 5xx and network failures are tried on another connection", function(t)
-  for _, reply in ipairs { { status = 500 }, { status = 529 }, { reset = "connect" }, { reset = "head" },
+  for _, reply in ipairs { { status = 500 }, { status = 529 }, { reset = "connect" },
+    { reset = "head" },
     { close = "head" } } do
     local gw = pair_of(t)
     fails(gw, { a = reply })
@@ -184,7 +193,8 @@ test("G4.12: a 5xx or network failure on the same connection when it is the only
 end)
 
 test("S4.13: a connection that is not usable is passed over", function(t)
-  local gw = gateway(t, { { "a", "direct", HAIKU, { usable = { false, "contract ended" } } }, { "b", "bedrock" } })
+  local gw = gateway(t, { { "a", "direct", HAIKU, { usable = { false, "contract ended" } } },
+    { "b", "bedrock" } })
   local reply = ask(t, gw)
   t.equal(reply.connection, "b")
   t.equal(reply.why["a"], "contract ended")
@@ -207,7 +217,8 @@ test("G4.13: a refusal before sending spends one of the three attempts", functio
 end)
 
 test("S4.14: up to three attempts, with a short random pause", function(t)
-  local gw = gateway(t, { { "a", "direct", HAIKU, { weight = 1000 } }, { "b", "bedrock" }, { "v", "vertex" },
+  local gw = gateway(t, { { "a", "direct", HAIKU, { weight = 1000 } }, { "b", "bedrock" }, { "v",
+    "vertex" },
     { "c", "custom" } })
   fails(gw, { a = 500, b = 500, v = 500 })
   local reply = ask(t, gw)
@@ -262,7 +273,8 @@ test("the clocks of DESIGN: connect 10, headers 60, first output 120, idle 60", 
   for _, case in ipairs {
     { { hang = "connect" }, "timeout_connect", 10000 },
     { { hang = "head" }, "timeout_headers", 60000 },
-    { { first_output_delay_ms = 59000, pace_ms = 1, comments = true, hang = 0 }, "timeout_full", 60000 },
+    { { first_output_delay_ms = 59000, pace_ms = 1, comments = true, hang = 0 }, "timeout_full",
+      60000 },
   } do
     local gw = pair_of(t)
     fails(gw, { a = case[1] })
@@ -281,7 +293,8 @@ test("all failed by the network is a 502 with our own body", function(t)
   t.equal(reply.error_code, "upstream_unavailable")
 end)
 
--- -- circuit ------------------------------------------------------------------------------------------
+-- -- circuit
+-- ------------------------------------------------------------------------------------------
 
 test("S4.16: five failures in sequence, 30 s, then one request tests the channel", function(t)
   local gw = gateway(t, { { "a", "direct", HAIKU, { weight = 1000 } }, { "b", "bedrock" } })
@@ -298,7 +311,8 @@ test("S4.16: five failures in sequence, 30 s, then one request tests the channel
   t.equal(ask(t, gw).connection, "a")
 end)
 
-test("G4.2: a 429 or the request's fault does not open it, and connections of a channel share it", function(t)
+test("G4.2: a 429 or the request's fault does not open it, and connections of a channel share it",
+  function(t)
   local gw = gateway(t, { { "a", "direct" } })
   for _, status in ipairs { 429, 400, 404 } do
     fails(gw, { a = status })
@@ -322,13 +336,15 @@ test("S4.17: open and nowhere else to go: 503 upstream_unavailable, Retry-After 
   t.equal(reply.header["retry-after"], "5")
 end)
 
--- -- arbitrage ----------------------------------------------------------------------------------------
+-- -- arbitrage
+-- ----------------------------------------------------------------------------------------
 
 local function priced(t, policy)
   local function at(price) return { models = { [HAIKU] = { input = price, output = price } } } end
   local default = at(10)
   default.default = true
-  return gateway(t, { { "d", "direct", nil, default }, { "v", "vertex", nil, at(8) }, { "b", "bedrock", nil, at(12) } },
+  return gateway(t, { { "d", "direct", nil, default }, { "v", "vertex", nil, at(8) }, { "b",
+    "bedrock", nil, at(12) } },
     policy)
 end
 
@@ -340,10 +356,12 @@ test("S4.18a: with arbitrage on, a cheaper channel takes the request from the de
   t.equal(tried(ask(t, gw)), "v,d") -- and fails over by price
 end)
 
--- -- pin ----------------------------------------------------------------------------------------------
+-- -- pin
+-- ----------------------------------------------------------------------------------------------
 
 test("S4.18b, S4.19: the pin chooses a channel, against the default connection too", function(t)
-  local gw = gateway(t, { { "d", "direct", HAIKU, { default = true } }, { "v", "vertex" }, { "b", "bedrock" } })
+  local gw = gateway(t, { { "d", "direct", HAIKU, { default = true } }, { "v", "vertex" }, { "b",
+    "bedrock" } })
   t.equal(ask(t, gw, { ["x-acog-channel"] = "vertex" }).connection, "v")
   t.equal(ask(t, gw, { ["X-ACOG-Channel"] = "bedrock" }).connection, "b")
   t.equal(ask(t, gw).connection, "d")
@@ -352,7 +370,8 @@ end)
 test("S4.20: the pin beats arbitrage, and requests fail over inside it", function(t)
   local gw = priced(t, base:with { arbitrage = { enabled = true } })
   t.equal(ask(t, gw, { ["x-acog-channel"] = "bedrock" }).connection, "b")
-  gw = gateway(t, { { "v1", "vertex", HAIKU, { weight = 1000 } }, { "v2", "vertex" }, { "d", "direct" } })
+  gw = gateway(t, { { "v1", "vertex", HAIKU, { weight = 1000 } }, { "v2", "vertex" }, { "d",
+    "direct" } })
   fails(gw, { v1 = 500 })
   t.equal(tried(ask(t, gw, { ["x-acog-channel"] = "vertex" })), "v1,v2")
 end)
@@ -369,14 +388,16 @@ test("S4.21, S4.22: an unknown or unserved channel is a 409", function(t)
 end)
 
 test("S4.23: it works beside Authorization and anthropic-version", function(t)
-  local gw = gateway(t, { { "d", "direct", "claude-sonnet-4-5" }, { "v", "vertex", "claude-sonnet-4-5" } })
+  local gw = gateway(t, { { "d", "direct", "claude-sonnet-4-5" }, { "v", "vertex",
+    "claude-sonnet-4-5" } })
   local reply = ask(t, gw, {
     authorization = "Bearer x", ["anthropic-version"] = "2023-06-01", ["x-acog-channel"] = "vertex",
   }, { model = "claude-sonnet-4-5" })
   t.equal(reply.connection, "v")
 end)
 
--- -- policy-block fallback ----------------------------------------------------------------------------
+-- -- policy-block fallback
+-- ----------------------------------------------------------------------------
 
 local OPUS = "claude-opus-4-8"
 
@@ -385,7 +406,7 @@ local function with_opus(t, policy)
     { "v", "vertex", OPUS } }, policy)
 end
 
-test("S4.24, S4.25, S4.27: an empty refusal goes once to the fallback model on the same connection", function(t)
+test("S4.24, S4.25, S4.27: an empty refusal goes to the fallback model, once", function(t)
   for _, stream in ipairs { false, true } do
     local gw = with_opus(t)
     gw.upstream["d"]:answers { { refusal = true }, { text = "Gladly." } }
@@ -407,7 +428,8 @@ test("S4.28: a refusal of the fallback model itself is skipped", function(t)
   t.equal(reply.json.stop_reason, "refusal")
 end)
 
-test("S4.29, S4.31: opted out, not declared there, or declined again: the original refusal", function(t)
+test("S4.29, S4.31: opted out, not declared there, or declined again: the original refusal",
+  function(t)
   local gw = with_opus(t)
   gw.upstream["d"]:answers { refusal = true }
   local reply = ask(t, gw, { ["x-acog-policy-fallback"] = "off" })
@@ -430,9 +452,11 @@ test("S4.30: without a refusal there is no such header", function(t)
   t.equal(ask(t, with_opus(t)).header["x-acog-policy-fallback"], nil)
 end)
 
--- -- streams ------------------------------------------------------------------------------------------
+-- -- streams
+-- ------------------------------------------------------------------------------------------
 
-test("D9: after the first output nothing moves; the stream ends with one error of the dialect", function(t)
+test("D9: after the first output nothing moves; the stream ends with one error of the dialect",
+  function(t)
   local gw = pair_of(t)
   fails(gw, { a = { text = "one two three four", reset = 5 } })
   local reply = ask(t, gw, nil, { stream = true })

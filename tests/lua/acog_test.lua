@@ -6,7 +6,8 @@ local base = require "policies.acog"
 
 test("constructors check what they are given and say where", function(t)
   t.error(function() acog.connection(7) end, "acog.connection: expected a string, got a number")
-  t.error(function() acog.connection "a" "b" end, 'acog.connection "a": expected a table, got a string')
+  t.error(function() acog.connection "a" "b" end,
+    'acog.connection "a": expected a table, got a string')
   t.error(function() acog.gateway() end, "acog.gateway: expected a table, got a nil")
   t.error(function() acog.policy(1) end, "acog.policy: expected a table, got a number")
   t.error(function() acog.env {} end, "acog.env: expected a string, got a table")
@@ -44,10 +45,12 @@ test("filters are put before and after others, and taken out", function(t)
   t.equal(filters[2], "declared")
   t.equal(filters[#filters], "x")
   t.equal(#filters, #base.filters + 1)
-  t.error(function() base.filters:before("crcuit", keep) end, 'there is no "crcuit" to go by; there are: declared')
+  t.error(function() base.filters:before("crcuit", keep) end,
+    'there is no "crcuit" to go by; there are: declared')
 end)
 
--- -- functions --------------------------------------------------------------------------------------
+-- -- functions
+-- --------------------------------------------------------------------------------------
 
 local function gateway(t, fields, connection)
   local more = connection or {}
@@ -57,7 +60,8 @@ local function gateway(t, fields, connection)
 end
 
 local function ask(t, gw, headers)
-  return gw:post("/v1/chat/completions", { model = "m", messages = t.hello, max_tokens = 9 }, headers)
+  return gw:post("/v1/chat/completions", { model = "m", messages = t.hello, max_tokens = 9 },
+    headers)
 end
 
 test("a filter sees the request and the candidate", function(t)
@@ -72,8 +76,10 @@ test("a filter sees the request and the candidate", function(t)
       candidate.first_output_ms == nil, candidate.maker }
     return request.body_bytes > 0 and request.input_tokens ~= nil
   end) }, {
-    region = "eu", labels = { tier = "gold" }, weight = 3, priority = 2, default = true, slow = true,
-    models = { m = { input = 1, output = 2, context = 1000, max_output_tokens = 50, reasoning = true } },
+    region = "eu", labels = { tier = "gold" }, weight = 3, priority = 2, default = true,
+      slow = true,
+    models = { m = { input = 1, output = 2, context = 1000, max_output_tokens = 50,
+      reasoning = true } },
   })
   t.equal(ask(t, gw, { ["x-team"] = "legal" }).status, 200)
   t.equal(seen, { "m", "chat", false, 9, 1, false, false, true, "legal", "one", "direct", "m", "m",
@@ -101,19 +107,22 @@ local function failing(t, filter, message)
 end
 
 test("a function that fails is a policy error, with its place in the log alone", function(t)
-  failing(t, function(request) return request.modle end, 'request has no field "modle"; did you mean "model"?')
+  failing(t, function(request) return request.modle end,
+    'request has no field "modle"; did you mean "model"?')
   failing(t, function(_, candidate) return candidate.chanel end, 'did you mean "channel"?')
   failing(t, function() end, "answered a nil; it must answer true, or false and a reason")
   failing(t, function() return false, {} end, "the reason must be a text")
   failing(t, function(request) request.model = "x" end, "read-only")
-  failing(t, function(request) return request.header["x-" .. "made"] end, "is not let through to policies")
+  failing(t, function(request) return request.header["x-" .. "made"] end,
+    "is not let through to policies")
   failing(t, function() while true do pcall(error) end end, "the budget of instructions is spent")
 end)
 
 test("an order function sorts by its number, the smallest first", function(t)
   local connections = {}
   for i, id in ipairs { "a", "b", "c" } do
-    connections[i] = acog.connection(id) { dialects = { "chat" }, labels = { n = 10 - i }, models = { "m" } }
+    connections[i] = acog.connection(id) { dialects = { "chat" }, labels = { n = 10 - i },
+      models = { "m" } }
   end
   local gw = t.gateway {
     policy = base:with {

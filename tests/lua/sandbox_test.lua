@@ -1,6 +1,9 @@
 -- sandbox_test.lua - what a chunk can see, and what it cannot do.
 local test = require "acog.test"
 
+-- luacheck: globals _ENV, ignore 122
+-- (this file does on purpose what nobody may)
+
 test("what is not in the sandbox is an error, not nil", function(t)
   for _, name in ipairs { "print", "load", "dofile", "io", "os", "debug", "package", "setmetatable",
     "getmetatable", "rawset", "collectgarbage", "coroutine" } do

@@ -1,4 +1,5 @@
--- version_test.lua - how model ids are read and when two match (S4.8-S4.10, decision 2, G4.1, B78, B80).
+-- version_test.lua - how model ids are read and when two match (S4.8-S4.10, decision 2, G4.1, B78,
+-- B80).
 local acog = require "acog"
 local test = require "acog.test"
 local version = require "acog.version"
@@ -16,8 +17,10 @@ test("the wrapping of platforms is taken off", function(t)
   reads(t, "claude-haiku-4-5@20251001", "claude-haiku-4-5", "anthropic", "20251001")
   reads(t, "claude-opus-4-7@default", "claude-opus-4-7", "anthropic", nil)
   reads(t, "claude-3-5-haiku-latest", "claude-haiku-3-5", "anthropic", nil)
-  reads(t, "us.anthropic.claude-3-5-haiku-20241022-v1:0", "claude-haiku-3-5", "anthropic", "20241022")
-  reads(t, "us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5", "anthropic", "20250929")
+  reads(t, "us.anthropic.claude-3-5-haiku-20241022-v1:0", "claude-haiku-3-5", "anthropic",
+    "20241022")
+  reads(t, "us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5", "anthropic",
+    "20250929")
   reads(t, "anthropic.claude-haiku-4-5@20251001", "claude-haiku-4-5", "anthropic", "20251001")
   reads(t, "anthropic/claude-sonnet-4.5", "claude-sonnet-4-5", "anthropic", nil)
   reads(t, "publishers/anthropic/models/claude-opus-4-1", "claude-opus-4-1", "anthropic", nil)
@@ -29,7 +32,8 @@ test("the wrapping of platforms is taken off", function(t)
   reads(t, "gpt-35-turbo", "gpt-3-5-turbo", "openai", nil)
   reads(t, "openai.gpt-oss-120b-1:0", "gpt-oss-120b", "openai", nil)
   reads(t, "meta.llama3-3-70b-instruct-v1:0", "llama-3-3-70b-instruct", "meta", nil)
-  reads(t, "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-haiku-4-5-20251001-v1:0",
+  reads(t,
+    "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-haiku-4-5-20251001-v1:0",
     "claude-haiku-4-5", "anthropic", "20251001")
 end)
 
@@ -60,7 +64,8 @@ test("the module is read-only", function(t)
   t.error(function() version.read = nil end, "read-only")
 end)
 
--- -- pairs ------------------------------------------------------------------------------------------
+-- -- pairs
+-- ------------------------------------------------------------------------------------------
 
 local function all_same(t, ids)
   for _, a in ipairs(ids) do
@@ -74,9 +79,11 @@ test("every spelling of one model matches every other (S4.8, B80)", function(t)
     "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
     "global.anthropic.claude-sonnet-4-5-20250929-v1:0", "anthropic.claude-sonnet-4-5-20250929-v1:0",
     "anthropic/claude-sonnet-4.5", "claude-sonnet-4-5-latest", "claude-sonnet-4-5@default",
-    "apac.anthropic.claude-sonnet-4-5", "au.anthropic.claude-sonnet-4-5", "jp.anthropic.claude-sonnet-4-5",
+    "apac.anthropic.claude-sonnet-4-5", "au.anthropic.claude-sonnet-4-5",
+      "jp.anthropic.claude-sonnet-4-5",
   })
-  all_same(t, { "claude-opus-4-0", "claude-opus-4", "claude-opus-4-20250514", "claude-4-opus-20250514" })
+  all_same(t, { "claude-opus-4-0", "claude-opus-4", "claude-opus-4-20250514",
+    "claude-4-opus-20250514" })
 end)
 
 test("a match never crosses family, version or stamp (S4.10, G4.1)", function(t)
@@ -115,7 +122,8 @@ test("minor = true loosens the minor version and nothing else (decision 2)", fun
   t.is_false(version.same("claude-haiku-4-5", "claude-sonnet-4-5", loosely))
 end)
 
--- -- matchers ---------------------------------------------------------------------------------------
+-- -- matchers
+-- ---------------------------------------------------------------------------------------
 
 local function declare(ids)
   local declared = {}
@@ -159,8 +167,10 @@ test("an exact id wins over a loose one on its connection", function(t)
   }
   local find = version.loose(declared, {})
   t.equal(ids_of(find "claude-haiku-4-5"), { "claude-haiku-4-5", "claude-haiku-4-5-20251001" })
-  t.equal(ids_of(find "claude-haiku-4-5@20251001"), { "claude-haiku-4-5@20251001", "claude-haiku-4-5-20251001" })
-  t.equal(ids_of(find "anthropic/claude-haiku-4.5"), { "claude-haiku-4-5", "claude-haiku-4-5-20251001" })
+  t.equal(ids_of(find "claude-haiku-4-5@20251001"), { "claude-haiku-4-5@20251001",
+    "claude-haiku-4-5-20251001" })
+  t.equal(ids_of(find "anthropic/claude-haiku-4.5"), { "claude-haiku-4-5",
+    "claude-haiku-4-5-20251001" })
   t.equal(declared[1].family, "claude-haiku-4-5")
   t.equal(declared[1].maker, "anthropic")
 end)
@@ -185,7 +195,8 @@ test("exact matches the same text, and a dated snapshot where asked for (S0.7, S
 end)
 
 test("options that are not known raise", function(t)
-  t.error(function() version.loose({}, { miner = true }) end, "match.miner: version.loose knows no such option")
+  t.error(function() version.loose({}, { miner = true }) end,
+    "match.miner: version.loose knows no such option")
   t.error(function() version.loose({}, { minor = 1 }) end, "match.minor: must be true or false")
   t.error(function() version.exact({}, { minor = true }) end, "version.exact knows no such option")
 end)
