@@ -185,12 +185,15 @@ static bool lets_through(const struct acog_connection *connection, struct acog_v
 /* `list` has the item, between commas and behind the prefix that each of its items has. */
 static bool lists(struct acog_view list, struct acog_view prefix, struct acog_view item)
 {
-    while (list.len > 0) {
-        size_t comma = acog_view_find(list, ACOG_VIEW(","));
-        if (acog_view_equal(acog_view_slice(list, prefix.len, comma), item)) {
+    size_t from = 0;
+    while (from < list.len) {
+        struct acog_view rest = {.ptr = list.ptr + from, .len = list.len - from};
+        size_t comma = acog_view_find(rest, ACOG_VIEW(","));
+        if (comma == prefix.len + item.len &&
+            memcmp(rest.ptr + prefix.len, item.ptr, item.len) == 0) {
             return true;
         }
-        list = acog_view_slice(list, comma + 1, list.len);
+        from += comma + 1;
     }
     return false;
 }
