@@ -313,10 +313,12 @@ static bool read_on(struct acog_json_scanner *scanner, size_t floor, bool *more)
 
 void acog_json_scan(struct acog_json_scanner *scanner, struct acog_view text, size_t depth_max)
 {
-    ACOG_ASSERT(depth_max <= ACOG_JSON_DEPTH_MAX);
     const char *start = text.len == 0 ? "" : text.ptr;
     *scanner = (struct acog_json_scanner){
-        .at = start, .end = start + text.len, .start = start, .depth_max = depth_max};
+        .at = start,
+        .end = start + text.len,
+        .start = start,
+        .depth_max = depth_max < ACOG_JSON_DEPTH_MAX ? depth_max : ACOG_JSON_DEPTH_MAX};
     if (acog_view_starts(text, ACOG_VIEW("\xef\xbb\xbf"))) {
         (void)fail(scanner, scanner->at, "a byte order mark");
         return;

@@ -16,8 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ACOG_JSON_DEPTH_MAX 512 /* the compiled bound; callers give a lower one */
-#define ACOG_JSON_KEYS_MAX  128 /* of one object whose keys are compared for duplicates */
+#define ACOG_JSON_DEPTH_MAX \
+    512 /* the compiled bound; callers give a lower one, and a higher counts as this */
+#define ACOG_JSON_KEYS_MAX 128 /* of one object whose keys are compared for duplicates */
 
 enum acog_json_type {
     ACOG_JSON_NULL = 0,

@@ -131,9 +131,9 @@ static void a_hundred_thousand_brackets_are_an_error(void **state)
     struct acog_json_error error;
     (void)state;
     memset(text, '[', sizeof(text));
-    assert_int_equal(acog_json_check((struct acog_view){text, sizeof(text)}, ACOG_JSON_DEPTH_MAX,
-                                     &value, &error),
-                     ACOG_INVALID);
+    assert_int_equal(
+        acog_json_check((struct acog_view){text, sizeof(text)}, SIZE_MAX, &value, &error),
+        ACOG_INVALID);
     assert_string_equal(error.what, "nested too deep");
     assert_int_equal(error.offset, ACOG_JSON_DEPTH_MAX);
 }
