@@ -134,7 +134,7 @@ static void remember(struct acog_exchange *exchange, struct acog_exchange_attemp
     words->attempt = attempt->number;
     words->candidate = attempt->candidate;
     words->message = acog_exchange_copy_text(
-        exchange, acog_exchange_cut(failure->message, ACOG_EXCHANGE_MESSAGE_MAX));
+        exchange, acog_exchange_cut(failure->message, ACOG_ERROR_MESSAGE_MAX));
     words->type = acog_exchange_copy_text(
         exchange, acog_exchange_cut(failure->type, ACOG_EXCHANGE_MODEL_MAX));
     words->content_type = attempt->content_type;

@@ -31,7 +31,6 @@
 #define ACOG_EXCHANGE_UPWARD_MAX   8   /* headers sent upstream, the channel's not counted */
 #define ACOG_EXCHANGE_FAULT_MAX \
     ((size_t)64 * 1024) /* read of a provider's error; the rest is left */
-#define ACOG_EXCHANGE_MESSAGE_MAX ((size_t)4 * 1024) /* of it, relayed */
 #define ACOG_EXCHANGE_FAULT_WAIT_MS \
     5000 /* for an error's body to end; then its status alone counts */
 #define ACOG_EXCHANGE_TAIL_WAIT_MS 200                 /* see ACOG_ATTEMPT_TAIL */
@@ -48,9 +47,10 @@
 enum acog_exchange_attempt_state {
     ACOG_ATTEMPT_SENT = 0, /* no head yet */
     ACOG_ATTEMPT_STREAM,
-    /* The legal last event was read and passed on. The engine is told DONE with the upstream's end, which most often
-     * lies in the same packet: so the connection can be used again. An upstream that does not end is waited for
-     * ACOG_EXCHANGE_TAIL_WAIT_MS; whatever it says is thrown away (B59). A client that leaves meanwhile has its answer. */
+    /* The legal last event was read and passed on. The engine is told DONE, and the reply ends, with the upstream's
+     * end, which most often lies in the same packet: so the connection can be used again. An upstream that does not
+     * end is waited for ACOG_EXCHANGE_TAIL_WAIT_MS, and what it says meanwhile is thrown away (B59). A client that
+     * leaves meanwhile has its answer: the request is completed, not cancelled. */
     ACOG_ATTEMPT_TAIL,
     ACOG_ATTEMPT_WHOLE,    /* being gathered in `held` */
     ACOG_ATTEMPT_ANSWERED, /* `held` is the whole answer, read and understood */
@@ -159,7 +159,7 @@ struct acog_exchange {
     struct acog_exchange_record record;
 };
 
-/* -- exchange.c: memory and the queue ------------------------------------------------------------------------- */
+/* -- exchange.c: memory and the queue -------------------------------------------------------------- */
 
 /* Room for a text that lives as long as the request. Most requests need a few short ones and no arena: a block of it
  * would be a fifth of what an open stream costs. NULL: no memory. */
