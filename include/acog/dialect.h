@@ -69,15 +69,16 @@ size_t acog_dialect_read_pin(struct acog_view object, struct acog_view path,
 
 /* What one event of a stream is. */
 enum acog_stream_event {
-    ACOG_STREAM_EVENT_OTHER =
-        0,                     /* start, block start, in progress, unknown: passed on, no output */
+    /* Start, block start, in progress, unknown: passed on, no output. */
+    ACOG_STREAM_EVENT_OTHER = 0,
     ACOG_STREAM_EVENT_COMMENT, /* no data */
     ACOG_STREAM_EVENT_PING,
     ACOG_STREAM_EVENT_OUTPUT,     /* `outputs` says what */
     ACOG_STREAM_EVENT_USAGE_ONLY, /* chat: the usage chunk, choices empty */
     ACOG_STREAM_EVENT_ERROR,      /* `failure` is filled in */
-    ACOG_STREAM_EVENT_DONE, /* [DONE], message_stop, response.completed and its kin: the legal last one */
-    ACOG_STREAM_EVENT_BAD, /* data that is no JSON */
+    /* The legal last one: [DONE], message_stop, response.completed, response.incomplete. */
+    ACOG_STREAM_EVENT_DONE,
+    ACOG_STREAM_EVENT_BAD, /* data that is no JSON object */
 };
 
 /* As the provider reported: in chat and responses `input_tokens` holds the cached and the written ones, in messages
@@ -132,7 +133,8 @@ struct acog_whole_answer {
     struct acog_view model; /* as answered */
 };
 
-/* Reads a 2xx body of a surface. ACOG_INVALID when it is no JSON object or not an answer of that surface. */
+/* Reads a 2xx body of a surface. ACOG_INVALID when it is no JSON object or not an answer of that surface;
+ * ACOG_NO_MEMORY. */
 enum acog_code acog_dialect_read_answer(enum acog_surface surface, struct acog_view body,
                                         struct acog_arena *arena, struct acog_whole_answer *answer,
                                         struct acog_failure *failure) ACOG_MUST_CHECK;

@@ -18,15 +18,15 @@ struct acog_failure {
     enum acog_clock clock; /* cause CLOCK; set by the engine itself */
     uint16_t status;       /* 0: no head was read */
     unsigned shapes;       /* ACOG_BIT(shape) */
-    bool
-        reused_no_byte; /* CLOSED on a reused connection before any byte of an answer: a resend is safe */
+    /* CLOSED on a reused connection before any byte of an answer: a resend is safe. */
+    bool reused_no_byte;
     int64_t retry_after_ms; /* -1: none */
-    struct acog_view
-        message; /* the provider's text for a human, decoded; may hold anything: see B109 */
+    /* The provider's text for a human, decoded; may hold anything: see B109. */
+    struct acog_view message;
     struct acog_view code; /* the error's code, else its type, as written */
     struct acog_view type; /* the error's type, as written */
-    struct acog_view
-        categories[ACOG_CATEGORIES_MAX]; /* of a refusal, lower case with '_' (S1.15, G1.4) */
+    /* Of a refusal, lower case with '_' (S1.15, G1.4). */
+    struct acog_view categories[ACOG_CATEGORIES_MAX];
     size_t category_count;
 };
 

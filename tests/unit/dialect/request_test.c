@@ -4,6 +4,7 @@
 #include "acog/memory.h"
 #include "tests/support/check.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -163,6 +164,43 @@ static void depth_is_refused(void **state)
     refused(ACOG_SURFACE_CHAT, body, "messages[0]: must be an object");
     memcpy(body, "{\"model\":\"m\",\"metadata\":", used);
     refused(ACOG_SURFACE_CHAT, body, "the body: not valid JSON at byte 151: nested too deep");
+}
+
+static void *read_nested_bodies(void *user)
+{
+    static const char *const opens[] = {"{\"messages\":[{\"content\":[{\"content\":[{\"content\":[",
+                                        "{\"tools\":[{\"function\":{\"function\":", "{\"a\":["};
+    struct acog_buffer body;
+    size_t *refusals = user;
+    for (size_t i = 0; i < sizeof(opens) / sizeof(opens[0]); i++) {
+        acog_buffer_init(&body, 1U << 16U);
+        for (int level = 0; level < 200; level++) {
+            if (acog_buffer_append(&body, acog_view_of(level == 0 ? opens[i] : opens[2])) !=
+                ACOG_OK) {
+                return NULL;
+            }
+        }
+        struct read read = read_view(ACOG_SURFACE_MESSAGES, acog_buffer_view(&body));
+        *refusals += read.code == ACOG_INVALID ? 1 : 0;
+        acog_arena_fini(&read.arena);
+        acog_buffer_fini(&body);
+    }
+    return NULL;
+}
+
+/* B115: on a thread with a stack of 256 KB, under the sanitizers too. */
+static void deep_bodies_need_little_stack(void **state)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    size_t refusals = 0;
+    (void)state;
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, (size_t)256 * 1024), 0);
+    assert_int_equal(pthread_create(&thread, &attributes, read_nested_bodies, &refusals), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(pthread_attr_destroy(&attributes), 0);
+    assert_int_equal(refusals, 3);
 }
 
 /* CONFORMANCE, decision 13; escapes do not hide a key. */
@@ -463,6 +501,7 @@ int main(void)
         cmocka_unit_test(required_fields_are_named),
         cmocka_unit_test(broken_bodies_are_told_with_the_byte),
         cmocka_unit_test(depth_is_refused),
+        cmocka_unit_test(deep_bodies_need_little_stack),
         cmocka_unit_test(a_key_twice_is_refused_where_the_gateway_reads),
         cmocka_unit_test(too_many_keys_are_refused),
         cmocka_unit_test(long_places_and_keys_are_cut),
