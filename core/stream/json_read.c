@@ -259,9 +259,18 @@ bool acog_json_text_is(struct acog_json_value value, struct acog_view text)
     return next_byte(&reader) == -1;
 }
 
+/* The plain case first: keys hardly ever have escapes, and most are told apart by their length. */
+static inline bool is_named(const struct acog_json_value *key, struct acog_view name)
+{
+    if (!key->escaped) {
+        return key->raw.len == name.len + 2 && memcmp(key->raw.ptr + 1, name.ptr, name.len) == 0;
+    }
+    return acog_json_text_is(*key, name);
+}
+
 bool acog_json_key_is(const struct acog_json_cursor *cursor, struct acog_view name)
 {
-    return acog_json_text_is(cursor->key, name);
+    return is_named(&cursor->key, name);
 }
 
 enum acog_code acog_json_text(struct acog_json_value value, struct acog_arena *arena,
@@ -305,7 +314,7 @@ void acog_json_members(struct acog_json_value object, const struct acog_view *na
     struct acog_json_cursor cursor = acog_json_enter(object);
     while (missing > 0 && acog_json_next(&cursor)) {
         for (size_t i = 0; i < count; i++) {
-            if (!acog_json_present(values[i]) && acog_json_key_is(&cursor, names[i])) {
+            if (!acog_json_present(values[i]) && is_named(&cursor.key, names[i])) {
                 values[i] = cursor.value;
                 missing--;
                 break;
