@@ -30,6 +30,13 @@ FILES = ["openai.chat.json", "openai.chat.stream", "openai.responses.json", "ope
 
 # Records that may not come out unchanged, each for a reason a reviewer accepted.
 EXCEPTIONS = {
+    "505ee88eacc5": "no model in the request: a 400 of the gateway",
+    "c915d930a578": "a 200 whose body is an error: an error for the client too",
+    "9fe6d3b38627": "an error event after output: one error of the dialect ends the stream",
+    "282923c5ef78": "an error event after output: one error of the dialect ends the stream",
+    "735157d3e68d": "a chunk with an error beside its choices: one error of the dialect ends the stream",
+    "0a4588d90fc6": "[DONE] with a tool call open and no finish reason: cut, by decision 15",
+    "136c835ccb8d": "an event stream that calls itself application/json: not read as one (B118)",
 }
 
 
@@ -63,7 +70,7 @@ def is_usage_chunk(data):
 
 
 def has_output(dialect, data):
-    """Whether an event is output for policies/acog: text, reasoning, a tool call, a refusal or a stop reason."""
+    """Whether an event is output for policies/acog (D9): text, reasoning, a tool call or a stop reason."""
     event = parsed(data) if data else None
     if not isinstance(event, dict):
         return False
@@ -71,8 +78,8 @@ def has_output(dialect, data):
         for choice in event.get("choices") or []:
             delta = choice.get("delta") or {}
             if choice.get("finish_reason") or any(
-                    delta.get(name) for name in ("content", "reasoning", "reasoning_content", "tool_calls", "refusal",
-                                                 "function_call", "reasoning_details", "reasoning_text")):
+                    delta.get(name) for name in ("content", "reasoning", "reasoning_content", "tool_calls",
+                                                 "function_call", "audio")):
                 return True
         return False
     if dialect == "anthropic.messages":
@@ -80,7 +87,7 @@ def has_output(dialect, data):
             return (event.get("content_block") or {}).get("type") not in ("text", "thinking")
         return event.get("type") in ("content_block_delta", "message_delta", "message_stop")
     kind = event.get("type", "")
-    return kind.endswith(".delta") or kind in ("response.completed", "response.incomplete", "response.failed") or (
+    return (kind.endswith(".delta") and kind != "response.refusal.delta") or kind in ("response.completed", "response.incomplete", "response.failed") or (
         kind == "response.output_item.added" and (event.get("item") or {}).get("type") not in ("message", "reasoning"))
 
 
@@ -229,13 +236,14 @@ return acog.gateway {{
         if body != wanted:
             at = next((i for i, (a, b) in enumerate(zip(body, wanted)) if a != b), min(len(body), len(wanted)))
             return self.wrong(record, f"body differs at {at}: {body[at - 40:at + 60]!r} instead of {wanted[at - 40:at + 60]!r}")
-        received = json.loads(self.stub.received[-1])
+        # The first request: a refusal makes the policy ask its fallback model too (S4.24).
+        received = json.loads(self.stub.received[0])
         if record["dialect"] == "openai.chat" and sent.get("stream"):
             options = received.pop("stream_options")
             original = sent.pop("stream_options", None) or {}
             if options != {**original, "include_usage": True}:
                 return self.wrong(record, f"stream_options became {options}")
-        elif self.stub.received[-1] != record["request"]["body"].encode("utf-8"):
+        elif self.stub.received[0] != record["request"]["body"].encode("utf-8"):
             return self.wrong(record, "the stub did not receive the client's bytes")
         if received != sent:
             return self.wrong(record, "the stub received another request")
@@ -275,7 +283,8 @@ return acog.gateway {{
 
     @staticmethod
     def complete(dialect, blocks):
-        """Whether the blocks are a complete answer already (decision 15, B59)."""
+        """Whether the blocks are a complete answer already (decision 15, B59); of n choices, each must be."""
+        begun, finished = set(), set()
         for block in blocks:
             data = data_of(block)
             event = parsed(data) if data else None
@@ -283,14 +292,16 @@ return acog.gateway {{
                 return True
             if not isinstance(event, dict):
                 continue
-            if dialect == "openai.chat" and any(choice.get("finish_reason") for choice in event.get("choices") or []):
-                return True
+            for choice in event.get("choices") or []:
+                begun.add(choice.get("index"))
+                if choice.get("finish_reason"):
+                    finished.add(choice.get("index"))
             if dialect == "anthropic.messages" and (
                     event.get("type") == "message_stop" or (event.get("delta") or {}).get("stop_reason")):
                 return True
             if event.get("type") in ("response.completed", "response.incomplete", "response.failed"):
                 return True
-        return False
+        return bool(begun) and begun == finished
 
     def run(self, seed):
         dice = random.Random(seed)

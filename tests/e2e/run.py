@@ -48,12 +48,18 @@ def main():
     os.makedirs(folder, exist_ok=True)
     command, where = python_tests(folder) if language == "python" else node_tests(folder)
     key = {"ACOG_TEST_KEY": "sk-upstream-secret-0123456789"}
-    with Running(acog, fill("provider.lua.in", folder)) as provider:
+    logs = [open(os.path.join(folder, name), "wb") for name in ("provider.log", "gateway.log")]
+    with Running(acog, fill("provider.lua.in", folder), log=logs[0]) as provider:
         configuration = fill("gateway.lua.in", folder, PROVIDER=provider.listen)
-        with Running(acog, configuration, key) as gateway:
+        with Running(acog, configuration, key, log=logs[1]) as gateway:
             environment = {**os.environ, "ACOG_URL": f"http://{gateway.listen}",
                            "ACOG_PROVIDER_ADMIN": f"http://{provider.admin}"}
             code = subprocess.run(command, cwd=where, env=environment, check=False, timeout=300).returncode
+    for log in logs:
+        log.close()
+        with open(log.name, encoding="utf-8") as file:
+            if key["ACOG_TEST_KEY"] in file.read():
+                sys.exit(f"{log.name} holds a key")
     sys.exit(code)
 
 
