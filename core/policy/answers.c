@@ -110,8 +110,6 @@ static const struct field error_fields[] = {
     {.name = "headers", .kind = FIELD_CUSTOM, .read = read_headers},
 };
 
-const struct record error_record = {"error", error_fields, FIELD_COUNT_OF(error_fields)};
-
 void compile_errors(struct reader *reader, int index, void *target)
 {
     struct acog_policy *policy = target;
@@ -148,8 +146,6 @@ static const struct field end_fields[] = {
     {.name = "event", .kind = FIELD_WORD, .offset = END(on_event), .words = &ends},
     {.name = "lost", .kind = FIELD_WORD, .offset = END(on_lost), .words = &ends},
 };
-
-const struct record stream_error_record = {"stream_error", end_fields, FIELD_COUNT_OF(end_fields)};
 
 void compile_stream_error(struct reader *reader, int index, void *target)
 {
@@ -205,8 +201,12 @@ static const struct field header_fields[] = {
      .words = &onlys},
 };
 
-const struct record response_header_record = {"response_header", header_fields,
-                                              FIELD_COUNT_OF(header_fields)};
+const struct record answer_records[] = {
+    {"error", error_fields, FIELD_COUNT_OF(error_fields)},
+    {"stream_error", end_fields, FIELD_COUNT_OF(end_fields)},
+    {"response_header", header_fields, FIELD_COUNT_OF(header_fields)},
+    {NULL, NULL, 0},
+};
 
 /* "request_id", or { fact = "upstream_model", only = "differs" }. */
 static bool read_header(struct reader *reader, int index, struct acog_response_header *header)

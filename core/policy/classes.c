@@ -95,9 +95,6 @@ static const struct field classify_fields[] = {
     {.name = "class", .kind = FIELD_WORD, .offset = ROW(class), .words = &classes},
 };
 
-const struct record classify_record = {"classify", classify_fields,
-                                       FIELD_COUNT_OF(classify_fields)};
-
 /* Whether everything that fits `later` fits `earlier` too. */
 static bool covers(const struct acog_classify_row *earlier, const struct acog_classify_row *later)
 {
@@ -267,7 +264,11 @@ static const struct field class_fields[] = {
     {.name = "pool", .kind = FIELD_CUSTOM, .read = read_pool},
 };
 
-const struct record class_record = {"class", class_fields, FIELD_COUNT_OF(class_fields)};
+const struct record class_records[] = {
+    {"classify", classify_fields, FIELD_COUNT_OF(classify_fields)},
+    {"class", class_fields, FIELD_COUNT_OF(class_fields)},
+    {NULL, NULL, 0},
+};
 
 static void read_class(struct reader *reader, int index, int class, struct acog_class_row *row)
 {

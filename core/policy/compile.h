@@ -105,10 +105,13 @@ struct record {
     size_t count;
 };
 
-extern const struct record connection_record;
-extern const struct record model_record;
-extern const struct record gateway_record;
-extern const struct record limits_record;
+extern const struct record answer_records[]; /* error, stream_error, response header */
+extern const struct record class_records[];  /* classify row, class */
+extern const struct record clock_record;
+extern const struct record connection_records[]; /* connection, model */
+extern const struct record filter_record;
+extern const struct record gateway_records[]; /* gateway, limits */
 extern const struct record policy_record;
+extern const struct record reply_record;
 
 #endif

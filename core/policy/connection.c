@@ -672,6 +672,8 @@ void compile_connections(struct compile *compile, int index)
     reader_root(reader, gateway_place, "gateway");
 }
 
-const struct record connection_record = {"connection", connection_fields,
-                                         FIELD_COUNT_OF(connection_fields)};
-const struct record model_record = {"model", model_fields, FIELD_COUNT_OF(model_fields)};
+const struct record connection_records[] = {
+    {"connection", connection_fields, FIELD_COUNT_OF(connection_fields)},
+    {"model", model_fields, FIELD_COUNT_OF(model_fields)},
+    {NULL, NULL, 0},
+};

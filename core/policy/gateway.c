@@ -158,8 +158,11 @@ static const struct field gateway_fields[] = {
     {.name = "policy", .kind = FIELD_ELSEWHERE},
 };
 
-const struct record gateway_record = {"gateway", gateway_fields, FIELD_COUNT_OF(gateway_fields)};
-const struct record limits_record = {"limits", limit_fields, FIELD_COUNT_OF(limit_fields)};
+const struct record gateway_records[] = {
+    {"gateway", gateway_fields, FIELD_COUNT_OF(gateway_fields)},
+    {"limits", limit_fields, FIELD_COUNT_OF(limit_fields)},
+    {NULL, NULL, 0},
+};
 
 uint16_t compile_slot(struct compile *compile, int index, enum acog_slot_kind kind,
                       const char *name)

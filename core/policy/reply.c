@@ -1,5 +1,4 @@
 /* reply.c - the words of a scripted provider (provider.h): `simulate = { … }` and acog.test's upstreams. */
-#include "reply.h"
 
 #include "acog/arena.h"
 #include "compile.h"
@@ -182,7 +181,7 @@ static void read_status(struct reader *reader, int index, void *target)
     }
 }
 
-const struct field reply_fields[] = {
+static const struct field reply_fields[] = {
     {.name = "status", .kind = FIELD_CUSTOM, .read = read_status},
     {.name = "text", .kind = FIELD_TEXT, .offset = REPLY(text)},
     {.name = "reasoning", .kind = FIELD_TEXT, .offset = REPLY(reasoning)},
@@ -214,12 +213,13 @@ const struct field reply_fields[] = {
     {.name = "malformed_event", .kind = FIELD_CUSTOM, .read = read_malformed_event},
     {.name = "comments", .kind = FIELD_FLAG, .offset = REPLY(comments)},
 };
-const size_t reply_field_count = FIELD_COUNT_OF(reply_fields);
+
+const struct record reply_record = {"reply", reply_fields, FIELD_COUNT_OF(reply_fields)};
 
 static void read_reply(struct reader *reader, int index, struct acog_provider_reply *reply)
 {
     *reply = (struct acog_provider_reply){.status = 200, .output_tokens = -1};
-    reader_fields(reader, index, reply_fields, reply_field_count, reply);
+    reader_fields(reader, index, reply_fields, FIELD_COUNT_OF(reply_fields), reply);
     int ends = (reply->hang != ACOG_STAGE_NEVER) + (reply->reset != ACOG_STAGE_NEVER) +
                (reply->close != ACOG_STAGE_NEVER);
     if (ends > 1) {

@@ -86,8 +86,8 @@ return acog.policy {
 
     -- S4.12: only on a different connection; not a fault of the channel (G4.2).
     throttled = { move = "next", same = "never", charge = 0, relay = "message",
-      export = "rate_limited",
-                  retryable = true, retry_after = "upstream", retry_after_max = 60 },
+                  export = "rate_limited", retryable = true, retry_after = "upstream",
+                  retry_after_max = 60 },
 
     -- S4.13: refused before sending; spends an attempt (G4.13).
     not_usable = { move = "next", charge = 0, status = 503, export = "connection_not_usable" },

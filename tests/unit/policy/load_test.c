@@ -236,9 +236,9 @@ static void only_bodies_that_are_told_are_read(void **state)
     const struct acog_policy *policy = &scene.snapshot->policy;
     assert_true(acog_policy_reads_body(policy, 429)); /* own body with the provider's message */
     assert_true(acog_policy_reads_body(policy, 503));
-    assert_false(
-        acog_policy_reads_body(policy, 400)); /* verbatim: passed on unread (decision 16) */
-    assert_false(acog_policy_reads_body(policy, 401));
+    assert_true(acog_policy_reads_body(policy, 400));  /* verbatim: it must be there to be told */
+    assert_false(acog_policy_reads_body(policy, 401)); /* own body, and no rule looks into it */
+    assert_false(acog_policy_reads_body(policy, 301));
     end(&scene);
 }
 
