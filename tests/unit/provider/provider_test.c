@@ -218,7 +218,7 @@ static void texts_full_of_escapes_fit_on_every_surface(void **state)
     (void)state;
     char text[512];
     for (size_t i = 0; i < sizeof(text); i++) {
-        text[i] = i % 3 == 0 ? '\x01' : (i % 3 == 1 ? '"' : '\xff');
+        text[i] = "\x01\"\xff"[i % 3]; /* the last is no UTF-8 */
     }
     struct acog_view hard = {.ptr = text, .len = sizeof(text)};
     for (int surface = 0; surface < ACOG_SURFACE_COUNT; surface++) {
