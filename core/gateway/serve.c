@@ -28,9 +28,10 @@
 #define LOG_CLOSE_MS        2000
 
 enum life {
-    ACOG_LIFE_SERVING = 0,
+    ACOG_LIFE_STARTING = 0,
+    ACOG_LIFE_SERVING,
     ACOG_LIFE_DRAINING,
-    ACOG_LIFE_ENDING,
+    ACOG_LIFE_CUTTING_OFF, /* what is still under way */
 };
 
 struct gateway {
@@ -87,7 +88,7 @@ static void begin_drain(struct gateway *gateway)
 
 static void end_now(struct gateway *gateway, const char *why)
 {
-    gateway->life = ACOG_LIFE_ENDING;
+    gateway->life = ACOG_LIFE_CUTTING_OFF;
     log_life(gateway, "cutting_off", why);
     tell_all(gateway, ACOG_WORKER_STOP);
 }
@@ -101,12 +102,14 @@ static void on_signal(evutil_socket_t number, short what, void *user)
         begin_drain(gateway);
         return;
     case ACOG_LIFE_DRAINING:
-    case ACOG_LIFE_ENDING:
+    case ACOG_LIFE_CUTTING_OFF:
         gateway->hurried = true;
         end_now(gateway, "a second signal");
         (void)event_del(&gateway->terminate); /* the next one has its usual effect */
         (void)event_del(&gateway->interrupt);
         return;
+    case ACOG_LIFE_STARTING: /* the loop does not run yet */
+        break;
     }
     (void)number;
     ACOG_UNREACHABLE("unknown life");
@@ -366,7 +369,11 @@ static void free_loop(struct gateway *gateway)
 static void unmake(struct gateway *gateway)
 {
     acog_admin_free(&gateway->admin);
-    free_workers(gateway);
+    free_workers(gateway); /* with a line for each request that is cut off */
+    if (gateway->life != ACOG_LIFE_STARTING) {
+        log_life(gateway, "ended",
+                 gateway->life == ACOG_LIFE_CUTTING_OFF ? "requests were cut off" : "drained");
+    }
     free_loop(gateway);
     if (gateway->upstream_ready) {
         acog_upstream_global_fini();
@@ -407,9 +414,9 @@ bool acog_serve(const struct acog_serve_options *options)
     gateway->service.started_unix_ms = acog_unix_ms();
     enum acog_code code = make(gateway, options, &error);
     if (code == ACOG_OK) {
+        gateway->life = ACOG_LIFE_SERVING;
         say_ready(gateway);
         (void)event_base_dispatch(gateway->base);
-        log_life(gateway, "ended", gateway->hurried ? "in a hurry" : "drained");
     } else {
         (void)fprintf(stderr, "acog serve: %s\n", error.text);
     }
