@@ -84,27 +84,32 @@ void acog_clock_set_limits(const struct acog_step *step, struct acog_attempt_row
     }
 }
 
-/* When the clock started; -1: it does not run. */
+/* When the clock started; -1: it does not run. Commit stops all that wait for something to begin. */
 static int64_t started_ms(const struct acog_attempt_row *attempt, enum acog_clock clock,
                           bool committed)
 {
+    int64_t stopped_at_ms = -1;
     switch (clock) {
-    case ACOG_CLOCK_CONNECT:
-        return committed || attempt->connected_at_ms >= 0 ? -1 : attempt->dispatched_at_ms;
-    case ACOG_CLOCK_HEADERS:
-        return committed || attempt->headers_at_ms >= 0 ? -1 : attempt->dispatched_at_ms;
-    case ACOG_CLOCK_FIRST_EVENT:
-        return committed || attempt->first_event_at_ms >= 0 ? -1 : attempt->dispatched_at_ms;
-    case ACOG_CLOCK_FIRST_OUTPUT:
-        return committed || attempt->first_output_at_ms >= 0 ? -1 : attempt->dispatched_at_ms;
     case ACOG_CLOCK_IDLE:
         return attempt->active_at_ms; /* -1 before the head */
     case ACOG_CLOCK_TOTAL:
         return attempt->dispatched_at_ms;
+    case ACOG_CLOCK_CONNECT:
+        stopped_at_ms = attempt->connected_at_ms;
+        break;
+    case ACOG_CLOCK_HEADERS:
+        stopped_at_ms = attempt->headers_at_ms;
+        break;
+    case ACOG_CLOCK_FIRST_EVENT:
+        stopped_at_ms = attempt->first_event_at_ms;
+        break;
+    case ACOG_CLOCK_FIRST_OUTPUT:
+        stopped_at_ms = attempt->first_output_at_ms;
+        break;
     case ACOG_CLOCK_COUNT:
         break;
     }
-    ACOG_UNREACHABLE("a clock");
+    return committed || stopped_at_ms >= 0 ? -1 : attempt->dispatched_at_ms;
 }
 
 int64_t acog_clock_next(const struct acog_attempt_row *attempt, bool committed,

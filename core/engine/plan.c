@@ -111,7 +111,7 @@ static void fill_rows(struct acog_step *step, const uint16_t *candidates, size_t
 
 /* -- the built-in filters -------------------------------------------------------------------------- */
 
-bool acog_plan_speaks_dialect(const struct acog_step *step, uint16_t candidate)
+static bool speaks_dialect(const struct acog_step *step, uint16_t candidate)
 {
     enum acog_dialect dialect = acog_surface_dialect(step->request->facts->surface);
     return (acog_step_connection(step, candidate)->dialects & ACOG_BIT(dialect)) != 0;
@@ -121,7 +121,7 @@ static void filter_dialect(struct acog_step *step)
 {
     size_t i = 0;
     while (i < step->request->kept_count) {
-        if (acog_plan_speaks_dialect(step, step->request->plan[i].candidate)) {
+        if (speaks_dialect(step, step->request->plan[i].candidate)) {
             i++;
         } else {
             drop_row(step, i, ACOG_VIEW("does not speak this API"));
@@ -431,8 +431,7 @@ static bool filter_done(struct acog_step *step)
 {
     struct acog_request *request = step->request;
     if (request->kept_count == 0) {
-        bool lifted = request->exclusive && current_filter(step)->kind == ACOG_FILTER_FUNCTION &&
-                      lift_exclusive(step);
+        bool lifted = current_filter(step)->kind == ACOG_FILTER_FUNCTION && lift_exclusive(step);
         if (!lifted) {
             emptied(step);
             return false;

@@ -29,28 +29,31 @@ static bool passed_filters(const struct acog_step *step, uint16_t connection)
     return false;
 }
 
-/* The same connection if it declares the fallback model; another one only where the policy allows. */
+/* The same connection if it declares the fallback model; another one only where the policy allows. The filters that
+ * it passed go for this model too: they judge connections. */
 static bool choose(const struct acog_step *step, const uint16_t *candidates, size_t count,
                    struct acog_next_attempt *next)
 {
     const struct acog_attempt_row *refused = acog_step_attempt(step, step->request->kept_attempt);
     uint16_t home = acog_step_candidate(step, refused->candidate)->connection;
-    bool found = false;
+    size_t chosen = count;
     for (size_t i = 0; i < count; i++) {
         uint16_t connection = acog_step_candidate(step, candidates[i])->connection;
-        bool allowed = connection == home ||
-                       (!step->policy->refusal.same_connection && passed_filters(step, connection));
-        if (allowed && acog_plan_speaks_dialect(step, candidates[i]) &&
-            (!found || connection == home)) {
-            *next = (struct acog_next_attempt){
-                .candidate = candidates[i], .plan_row = ACOG_NO_PLAN_ROW, .fallback = true};
-            if (connection == home) {
-                return true;
-            }
-            found = true;
+        if (connection == home) {
+            chosen = i;
+            break;
+        }
+        if (chosen == count && !step->policy->refusal.same_connection &&
+            passed_filters(step, connection)) {
+            chosen = i;
         }
     }
-    return found;
+    if (chosen == count) {
+        return false;
+    }
+    *next = (struct acog_next_attempt){
+        .candidate = candidates[chosen], .plan_row = ACOG_NO_PLAN_ROW, .fallback = true};
+    return true;
 }
 
 static bool budget_left(const struct acog_step *step)

@@ -65,7 +65,6 @@ void acog_plan_match_exactly(struct acog_step *step, struct acog_view model);
 bool acog_plan_match_is_sane(const struct acog_step *step, const struct acog_answer *answer);
 /* The index of the policy's first filter of that kind; filter_count when it has none. */
 uint8_t acog_plan_filter_index(const struct acog_step *step, enum acog_filter_kind kind);
-bool acog_plan_speaks_dialect(const struct acog_step *step, uint16_t candidate);
 
 /* -- order.c --------------------------------------------------------------------------------------- */
 

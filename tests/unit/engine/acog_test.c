@@ -338,6 +338,18 @@ static void a_function_that_fails_is_a_policy_error(void **state)
     world_free(&world);
 }
 
+static void a_pinned_channel_fails_over_within_itself(void **state)
+{
+    (void)state;
+    struct world *world = default_and_others();
+    engine_rows_add(world->rows, "b2", ACOG_CHANNEL_BEDROCK, MODEL);
+    struct acog_request_facts facts = pinned("bedrock");
+    world_status(world, "b", 500, 1);
+    world_run(world, &facts);
+    assert_string_equal(world->tried, "b,b2"); /* D10 */
+    world_free(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -355,6 +367,7 @@ int main(void)
         cmocka_unit_test(a_refusal_before_sending_moves_on_and_spends_an_attempt),
         cmocka_unit_test(refused_by_all_is_its_own_condition),
         cmocka_unit_test(a_function_that_fails_is_a_policy_error),
+        cmocka_unit_test(a_pinned_channel_fails_over_within_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

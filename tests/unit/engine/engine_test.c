@@ -509,9 +509,43 @@ static void the_first_output_time_is_a_moving_mean(void **state)
     world_run(world, &facts);
     assert_int_equal(atomic_load(&engine_rows_spread(world->rows, "a")->first_output_ms), 900);
     facts.stream = false;
-    world_late(world, "a", 9000);
-    world_run(world, &facts);
+    world_arrive(world, &facts);
+    world->now_ms += 9000;
+    outputs(world, 1, ACOG_OUTPUT_TEXT); /* of a whole answer: another measure */
+    world_event(world, ACOG_EVENT_DONE, 1);
+    assert_true(world->answered);
     assert_int_equal(atomic_load(&engine_rows_spread(world->rows, "a")->first_output_ms), 900);
+    world_free(&world);
+}
+
+static void a_sole_candidate_is_used_again_so_often_and_no_more(void **state)
+{
+    (void)state;
+    struct world *world = world_new(ENGINE_POLICY_ACOG);
+    struct acog_request_facts facts = world_facts("m");
+    struct acog_policy *policy = &world->rows->snapshot.policy;
+    engine_rows_add(world->rows, "a", ACOG_CHANNEL_DIRECT, "m");
+    policy->attempts.max = 0;
+    policy->classes[ACOG_CLASS_NETWORK].same_max = 1;
+    world_cause(world, "a", ACOG_CAUSE_CONNECT, 9);
+    world_run(world, &facts);
+    assert_string_equal(world->tried, "a,a");
+    world_free(&world);
+}
+
+static void commit_stops_the_clocks_that_wait_for_a_beginning(void **state)
+{
+    (void)state;
+    struct world *world = two(ENGINE_POLICY_ACOG);
+    struct acog_request_facts facts = stream();
+    world_arrive(world, &facts);
+    world_event(world, ACOG_EVENT_HEADERS, 1);
+    world_event(world, ACOG_EVENT_HELD_FULL, 1); /* committed without any output */
+    world->now_ms = 59000;
+    world_event(world, ACOG_EVENT_ACTIVITY, 1);
+    world->now_ms = 118000;
+    world_event(world, ACOG_EVENT_ACTIVITY, 1);
+    assert_int_equal(acog_engine_deadline_ms(&world->request), 178000); /* S3.7: idle alone */
     world_free(&world);
 }
 
@@ -540,6 +574,8 @@ int main(void)
         cmocka_unit_test(the_same_one_first_as_often_as_the_class_says),
         cmocka_unit_test(a_failed_attempt_is_kept_until_the_next_dispatch),
         cmocka_unit_test(the_first_output_time_is_a_moving_mean),
+        cmocka_unit_test(a_sole_candidate_is_used_again_so_often_and_no_more),
+        cmocka_unit_test(commit_stops_the_clocks_that_wait_for_a_beginning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

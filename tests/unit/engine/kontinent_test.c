@@ -175,6 +175,7 @@ static void one_more_try_for_a_route_that_was_only_slow(void **state)
     world_run(world, &facts);
     assert_string_equal(world->tried, "a,b,a");                             /* S2.18 */
     assert_int_equal(world_limit(world, 3, ACOG_CLOCK_FIRST_EVENT), 60000); /* S2.19 */
+    assert_int_equal(world->request.counted_attempts, 2);
     assert_true(world->answered);
     world_free(&world);
 }
@@ -410,6 +411,110 @@ static void faults_of_the_request_do_not_change_the_order(void **state)
     world_free(&world);
 }
 
+static void a_probe_taken_after_the_plan_moves_the_route_to_the_end(void **state)
+{
+    (void)state;
+    struct world *world = routes(3);
+    struct acog_request_facts facts = stream();
+    acog_circuit *circuit = &engine_rows_circuit(world->rows, "b")->circuit;
+    world->rows->snapshot.policy.last_floor.place = ACOG_FLOOR_LAST;
+    atomic_store(circuit, acog_circuit_pack((struct acog_circuit_fields){
+                              .state = ACOG_CIRCUIT_OPEN, .failures = 3, .until_ms = 300000}));
+    world->now_ms = 300000;
+    world_arrive(world, &facts);
+    assert_true(world->request.plan[1].would_probe);
+    struct acog_circuit_ticket taken;
+    assert_true(acog_circuit_take(circuit, world->now_ms, false, &taken));
+    struct acog_failure failure = {.cause = ACOG_CAUSE_CLOSED, .retry_after_ms = -1};
+    struct acog_event event = {
+        .type = ACOG_EVENT_FAILED, .attempt = 1, .now_ms = world->now_ms, .failure = &failure};
+    world_step(world, &event);
+    event.attempt = 2;
+    world_step(world, &event);
+    assert_string_equal(world->tried, "a,c,b"); /* D8: at dispatch, to the end; S2.31: not lost */
+    assert_true(world->request.plan[1].moved_last);
+    /* and the floor went with the last place (D7) */
+    limits_are(world, ACOG_CLOCK_FIRST_EVENT, (int64_t[]){15000, 15000, 60000});
+    assert_false(world->request.attempts[2].ticket.probe);
+    world_free(&world);
+}
+
+static void a_circuit_filter_drops_nothing_where_circuits_demote(void **state)
+{
+    (void)state;
+    struct world *world = routes(2);
+    struct acog_request_facts facts = stream();
+    struct acog_policy *policy = &world->rows->snapshot.policy;
+    policy->filters[policy->filter_count++] = (struct acog_filter){.kind = ACOG_FILTER_CIRCUIT};
+    world_shape(world, "a", 503, ACOG_SHAPE_OVERLOAD, "");
+    world_run(world, &facts);
+    world_status(world, "b", 500, 1);
+    world_run(world, &facts);
+    assert_string_equal(world->tried, "b,a"); /* S2.33 */
+    world_free(&world);
+}
+
+static void the_floor_of_the_letter_is_the_last_ones_while_none_is_demoted(void **state)
+{
+    (void)state;
+    struct world *world = routes(3);
+    struct acog_request_facts facts = stream();
+    world->rows->snapshot.policy.last_floor.place = ACOG_FLOOR_BEFORE_DEMOTED;
+    lost_connections(world);
+    world_run(world, &facts);
+    limits_are(world, ACOG_CLOCK_FIRST_EVENT, (int64_t[]){15000, 15000, 60000});
+    world_free(&world);
+}
+
+static void the_floor_lifts_neither_connecting_nor_the_gap_between_bytes(void **state)
+{
+    (void)state;
+    static const struct acog_clock_row clocks[] = {
+        {.clock = ACOG_CLOCK_CONNECT, .stream = true, .formula = {.base_ms = 1000}},
+        {.clock = ACOG_CLOCK_IDLE, .stream = true, .formula = {.base_ms = 2000}},
+        {.clock = ACOG_CLOCK_HEADERS, .stream = true, .formula = {.base_ms = 3000}},
+    };
+    struct world *world = routes(1);
+    struct acog_request_facts facts = stream();
+    world->rows->snapshot.policy.clocks = clocks;
+    world->rows->snapshot.policy.clock_count = 3;
+    world_run(world, &facts);
+    assert_int_equal(world_limit(world, 1, ACOG_CLOCK_CONNECT), 1000);
+    assert_int_equal(world_limit(world, 1, ACOG_CLOCK_IDLE), 2000);
+    assert_int_equal(world_limit(world, 1, ACOG_CLOCK_HEADERS), 60000);
+    assert_int_equal(world_limit(world, 1, ACOG_CLOCK_TOTAL), -1); /* no row: still none */
+    world_free(&world);
+}
+
+static void answer_no_the_third_time(void *user, const struct acog_ask *ask,
+                                     struct acog_answer *answer)
+{
+    static struct acog_verdict verdict;
+    int *asked = user;
+    verdict.keep = ++*asked < 3;
+    *answer = (struct acog_answer){.count = ask->count, .verdicts = &verdict};
+}
+
+static void an_extra_try_that_may_not_be_sent_is_not_asked_for_again(void **state)
+{
+    (void)state;
+    struct world *world = routes(2);
+    struct acog_request_facts facts = stream();
+    int asked = 0;
+    world->answers = answer_no_the_third_time;
+    world->user = &asked;
+    world->rows->connections[0].usable = ACOG_USABLE_FUNCTION;
+    world->rows->connections[1].usable = ACOG_USABLE_FUNCTION;
+    world_late(world, "a", 99000);
+    world_late(world, "b", 99000);
+    world_run(world, &facts);
+    assert_string_equal(world->tried, "a,b"); /* S2.21 */
+    assert_int_equal(asked, 3);
+    assert_true(world->has_error);
+    assert_int_equal(world->request.counted_attempts, 2);
+    world_free(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,6 +537,11 @@ int main(void)
         cmocka_unit_test(an_overload_statement_demotes_at_once),
         cmocka_unit_test(when_all_are_demoted_the_first_to_fail_is_first),
         cmocka_unit_test(faults_of_the_request_do_not_change_the_order),
+        cmocka_unit_test(a_probe_taken_after_the_plan_moves_the_route_to_the_end),
+        cmocka_unit_test(a_circuit_filter_drops_nothing_where_circuits_demote),
+        cmocka_unit_test(the_floor_of_the_letter_is_the_last_ones_while_none_is_demoted),
+        cmocka_unit_test(the_floor_lifts_neither_connecting_nor_the_gap_between_bytes),
+        cmocka_unit_test(an_extra_try_that_may_not_be_sent_is_not_asked_for_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

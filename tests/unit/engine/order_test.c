@@ -271,6 +271,31 @@ static void a_full_plan_stands_in_order(void **state)
     world_free(&world);
 }
 
+static void a_demoted_one_takes_no_share_of_the_spread(void **state)
+{
+    (void)state;
+    struct world *world = three(ACOG_SPREAD_ROUND_ROBIN, ACOG_ORDER_SPREAD_FIRST);
+    struct acog_policy *policy = &world->rows->snapshot.policy;
+    policy->health.mode = ACOG_HEALTH_DEMOTE;
+    policy->order[1].kind = ACOG_ORDER_DEMOTED_LAST;
+    policy->order_count = 2;
+    struct acog_circuit_ticket ticket;
+    struct acog_circuit_limits limits = acog_health_limits(&policy->health);
+    acog_circuit *circuit = &engine_rows_circuit(world->rows, "b")->circuit;
+    assert_true(acog_circuit_take(circuit, 0, false, &ticket));
+    acog_circuit_settle(circuit, ticket, ACOG_CIRCUIT_TRIPPED, &limits, 0);
+    int served[3] = {0};
+    char order[4];
+    for (int i = 0; i < 20; i++) {
+        planned(world, order, true);
+        served[order[0] - 'a']++;
+    }
+    assert_int_equal(served[0], 10);
+    assert_int_equal(served[1], 0);
+    assert_int_equal(served[2], 10);
+    world_free(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +311,7 @@ int main(void)
         cmocka_unit_test(a_function_orders_by_its_numbers),
         cmocka_unit_test(a_number_that_is_none_is_a_policy_error),
         cmocka_unit_test(a_full_plan_stands_in_order),
+        cmocka_unit_test(a_demoted_one_takes_no_share_of_the_spread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 /* A policy's functions, played by the test. */
 struct functions {
     struct acog_answer match;
-    uint16_t dropped; /* the candidate that the filter function refuses */
+    unsigned drops; /* ACOG_BIT(candidate): what the filter function refuses */
     struct acog_verdict verdicts[ACOG_PLAN_MAX];
     double numbers[ACOG_PLAN_MAX];
     bool fails;
@@ -30,9 +30,9 @@ static void answer(void *user, const struct acog_ask *ask, struct acog_answer *a
         return;
     case ACOG_SLOT_FILTER:
         for (size_t i = 0; i < ask->count; i++) {
-            functions->verdicts[i] =
-                (struct acog_verdict){.keep = ask->candidates[i] != functions->dropped,
-                                      .reason = ACOG_VIEW("legal stays in the EU")};
+            functions->verdicts[i] = (struct acog_verdict){
+                .keep = (functions->drops & ACOG_BIT(ask->candidates[i])) == 0,
+                .reason = ACOG_VIEW("legal stays in the EU")};
         }
         answer->verdicts = functions->verdicts;
         return;
@@ -73,7 +73,7 @@ static void insert_function(struct world *world, size_t index)
 static void a_function_is_asked_once_for_all_that_remain(void **state)
 {
     (void)state;
-    struct functions functions = {.dropped = 1};
+    struct functions functions = {.drops = ACOG_BIT(1)};
     struct world *world = with_functions(3, &functions);
     struct acog_request_facts facts = world_facts(MODEL);
     insert_function(world, 2);
@@ -92,7 +92,7 @@ static void a_function_is_asked_once_for_all_that_remain(void **state)
 static void a_function_that_leaves_nothing_says_why(void **state)
 {
     (void)state;
-    struct functions functions = {.dropped = 0};
+    struct functions functions = {.drops = ACOG_BIT(0)};
     struct world *world = with_functions(1, &functions);
     struct acog_request_facts facts = world_facts(MODEL);
     insert_function(world, 2);
@@ -107,7 +107,7 @@ static void a_function_that_leaves_nothing_says_why(void **state)
 static void a_function_that_forbids_the_default_connection_lifts_it(void **state)
 {
     (void)state;
-    struct functions functions = {.dropped = 0};
+    struct functions functions = {.drops = ACOG_BIT(0)};
     struct world *world = with_functions(3, &functions);
     struct acog_request_facts facts = world_facts(MODEL);
     world->rows->connections[0].is_default = true;
@@ -117,7 +117,7 @@ static void a_function_that_forbids_the_default_connection_lifts_it(void **state
     assert_false(world->request.exclusive);
     assert_int_equal(world->request.kept_count, 2);
     assert_true(acog_view_equal(world->request.plan[2].reason, ACOG_VIEW("legal stays in the EU")));
-    functions.dropped = 1; /* another one forbidden: the default serves alone as ever */
+    functions.drops = ACOG_BIT(1); /* another one forbidden: the default serves alone as ever */
     world_run(world, &facts);
     assert_string_equal(world->tried, "a");
     assert_true(world->request.exclusive);
@@ -127,7 +127,7 @@ static void a_function_that_forbids_the_default_connection_lifts_it(void **state
 static void without_others_a_forbidden_default_leaves_nothing(void **state)
 {
     (void)state;
-    struct functions functions = {.dropped = 0};
+    struct functions functions = {.drops = ACOG_BIT(0)};
     struct world *world = with_functions(1, &functions);
     struct acog_request_facts facts = world_facts(MODEL);
     world->rows->connections[0].is_default = true;
@@ -142,7 +142,7 @@ static void match_says_which_candidates_a_model_reaches(void **state)
 {
     (void)state;
     static const uint16_t matched[] = {2, 0};
-    struct functions functions = {.match = {.count = 2, .candidates = matched}, .dropped = 99};
+    struct functions functions = {.match = {.count = 2, .candidates = matched}, .drops = 0};
     struct world *world = with_functions(3, &functions);
     struct acog_request_facts facts = world_facts("claude-haiku-4-5@20251001");
     world->rows->snapshot.policy.match_slot = 0;
@@ -311,6 +311,25 @@ static void a_circuit_that_opens_after_the_plan_is_skipped(void **state)
     world_free(&world);
 }
 
+static void every_refused_candidate_is_the_one_that_was_asked_about(void **state)
+{
+    (void)state;
+    struct functions functions = {.drops = ACOG_BIT(0)};
+    struct world *world = with_functions(4, &functions);
+    struct acog_request_facts facts = world_facts(MODEL);
+    insert_function(world, 2);
+    for (unsigned drops = 1; drops < 15; drops++) {
+        functions.drops = drops;
+        world_run(world, &facts);
+        const struct acog_request *request = &world->request;
+        for (size_t i = 0; i < request->plan_count; i++) {
+            assert_int_equal(i >= request->kept_count,
+                             (drops & ACOG_BIT(request->plan[i].candidate)) != 0);
+        }
+    }
+    world_free(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +345,7 @@ int main(void)
         cmocka_unit_test(a_plan_alone_dispatches_nothing_and_takes_nothing),
         cmocka_unit_test(an_open_circuit_is_in_the_record),
         cmocka_unit_test(a_circuit_that_opens_after_the_plan_is_skipped),
+        cmocka_unit_test(every_refused_candidate_is_the_one_that_was_asked_about),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

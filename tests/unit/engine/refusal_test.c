@@ -211,6 +211,44 @@ static void a_client_that_leaves_while_the_fallback_runs_ends_it(void **state)
     world_free(&world);
 }
 
+static void a_connection_that_a_filter_dropped_is_no_fallback(void **state)
+{
+    (void)state;
+    struct world *world = world_new(ENGINE_POLICY_ACOG);
+    struct acog_request_facts facts = world_facts(MODEL);
+    engine_rows_add(world->rows, "d", ACOG_CHANNEL_DIRECT, MODEL);
+    struct acog_connection *v = engine_rows_connection(world->rows, "v", ACOG_CHANNEL_VERTEX);
+    engine_rows_candidate(world->rows, v, MODEL);
+    engine_rows_candidate(world->rows, v, FALLBACK);
+    world->rows->snapshot.policy.refusal.same_connection = false;
+    facts.pins[0] = ACOG_VIEW("direct");
+    facts.pin_count = 1;
+    world_cause(world, "d", ACOG_CAUSE_REFUSAL, 1);
+    world_run(world, &facts);
+    assert_string_equal(world->tried, "d"); /* S4.20: the pin stands */
+    assert_int_equal(world->request.fallback, ACOG_FALLBACK_UNAVAILABLE);
+    world_free(&world);
+}
+
+static void home_comes_before_any_other_connection(void **state)
+{
+    (void)state;
+    struct world *world = world_new(ENGINE_POLICY_ACOG);
+    struct acog_request_facts facts = world_facts(MODEL);
+    struct acog_connection *v = engine_rows_connection(world->rows, "v", ACOG_CHANNEL_VERTEX);
+    engine_rows_candidate(world->rows, v, FALLBACK);
+    engine_rows_candidate(world->rows, v, MODEL);
+    struct acog_connection *d = engine_rows_connection(world->rows, "d", ACOG_CHANNEL_DIRECT);
+    engine_rows_candidate(world->rows, d, MODEL);
+    engine_rows_candidate(world->rows, d, FALLBACK);
+    d->is_default = true;
+    world->rows->snapshot.policy.refusal.same_connection = false;
+    world_cause(world, "d", ACOG_CAUSE_REFUSAL, 1);
+    world_run(world, &facts);
+    assert_string_equal(world->tried, "d,d"); /* G4.4 */
+    world_free(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +263,8 @@ int main(void)
         cmocka_unit_test(an_open_circuit_of_the_fallback_replays),
         cmocka_unit_test(no_refusal_no_word_about_a_fallback),
         cmocka_unit_test(a_client_that_leaves_while_the_fallback_runs_ends_it),
+        cmocka_unit_test(a_connection_that_a_filter_dropped_is_no_fallback),
+        cmocka_unit_test(home_comes_before_any_other_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

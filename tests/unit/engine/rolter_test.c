@@ -255,6 +255,69 @@ static void backs_off_by_the_429s_retry_after_or_by_chance(void **state)
     world_free(&world);
 }
 
+static void only_a_429_sets_the_backoff(void **state)
+{
+    (void)state;
+    int64_t longest_ms = 0;
+    for (int i = 0; i < 200; i++) {
+        struct world *world = world_new(ENGINE_POLICY_ROLTER);
+        struct acog_request_facts facts = world_facts("m");
+        world->seed = (uint64_t)i;
+        engine_rows_add(world->rows, "a", ACOG_CHANNEL_CUSTOM, "m");
+        engine_rows_add(world->rows, "b", ACOG_CHANNEL_CUSTOM, "m");
+        engine_rows_add(world->rows, "c", ACOG_CHANNEL_CUSTOM, "m");
+        struct acog_failure busy = {
+            .cause = ACOG_CAUSE_STATUS, .status = 503, .retry_after_ms = 9000};
+        world_reply(world, "a", (struct world_reply){.kind = WORLD_FAILS, .failure = busy});
+        world_reply(world, "b", (struct world_reply){.kind = WORLD_FAILS, .failure = busy});
+        world_run(world, &facts);
+        int64_t first_ms = world->request.attempts[1].dispatched_at_ms;
+        int64_t second_ms = world->request.attempts[2].dispatched_at_ms - first_ms;
+        assert_true(first_ms <= 100); /* C-9: 100 ms, then doubled */
+        assert_true(second_ms <= 200);
+        longest_ms = second_ms > longest_ms ? second_ms : longest_ms;
+        world_free(&world);
+    }
+    assert_true(longest_ms > 150);
+}
+
+static void open_ordinary_targets_leave_the_restricted_one_alone(void **state)
+{
+    (void)state;
+
+    static const enum acog_all_open modes[] = {ACOG_ALL_OPEN_REFUSE, ACOG_ALL_OPEN_FAIL_OPEN};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct world *world = cheap_and_premium("refusal");
+        struct acog_request_facts facts = world_facts("m");
+        world->rows->snapshot.policy.health.all_open = modes[i];
+        world->rows->snapshot.policy.health.threshold = 1;
+        world_status(world, "cheap", 500, 1);
+        world_run(world, &facts);
+        world_run(world, &facts);
+        assert_string_equal(world->tried, i == 0 ? "" : "cheap"); /* S1.3, C-10 */
+        assert_int_equal(world->request.kept_count, i == 0 ? 0 : 2);
+        world_free(&world);
+    }
+}
+
+static void a_restricted_target_takes_no_share_of_the_spread(void **state)
+{
+    (void)state;
+    struct world *world = cheap_and_premium("refusal");
+    struct acog_request_facts facts = world_facts("m");
+    engine_rows_add(world->rows, "other", ACOG_CHANNEL_CUSTOM, "m");
+    engine_rows_find(world->rows, "premium")->weight = 5;
+    world->rows->snapshot.policy.spread = ACOG_SPREAD_ROUND_ROBIN;
+    size_t cheap = 0;
+    for (int i = 0; i < 20; i++) {
+        world_run(world, &facts);
+        cheap += strcmp(world->tried, "cheap") == 0 ? 1U : 0U;
+    }
+    assert_int_equal(cheap, 10); /* S1.4, S1.8 */
+    world_free(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +332,9 @@ int main(void)
         cmocka_unit_test(when_all_circuits_are_open_it_fails_open),
         cmocka_unit_test(only_restricted_targets_left_serve_nothing),
         cmocka_unit_test(backs_off_by_the_429s_retry_after_or_by_chance),
+        cmocka_unit_test(only_a_429_sets_the_backoff),
+        cmocka_unit_test(open_ordinary_targets_leave_the_restricted_one_alone),
+        cmocka_unit_test(a_restricted_target_takes_no_share_of_the_spread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
