@@ -259,6 +259,13 @@ static inline bool client_has(struct client *client, const char *text)
     return strstr(client_text(client), text) != NULL;
 }
 
+static inline bool client_has_end(const struct client *client, const char *text)
+{
+    size_t bytes = strlen(text);
+    return client->got.len >= bytes &&
+           memcmp(client->got.ptr + client->got.len - bytes, text, bytes) == 0;
+}
+
 static inline void client_forget(struct client *client)
 {
     client->got.len = 0;
@@ -305,12 +312,13 @@ static inline struct acog_http_stream *client_hold(struct world *world, struct c
     return world->held[before];
 }
 
-/* Fills the client's and the server's socket buffers until the reply is full, with pieces of `size` bytes. */
+/* Fills the client's and the server's socket buffers until the reply is full (or the client given up), with pieces of
+ * `size` bytes. */
 static inline size_t world_fill(struct world *world, struct acog_http_stream *stream, size_t size)
 {
     static const char piece[20000];
     size_t bytes = 0;
-    while (!acog_http_reply_full(stream)) {
+    while (world->gone == 0 && !acog_http_reply_full(stream)) {
         acog_http_reply_data(stream, (struct acog_view){.ptr = piece, .len = size});
         bytes += size;
         (void)event_base_loop(world->base, EVLOOP_NONBLOCK);

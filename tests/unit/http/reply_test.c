@@ -2,6 +2,7 @@
 #include "acog/http.h"
 #include "connection.h"
 #include "tests/support/check.h"
+#include "tests/support/http_story.h"
 #include "tests/unit/http/loopback.h"
 
 #include <linux/tcp.h>
@@ -112,14 +113,27 @@ static void an_empty_piece_does_not_end_a_chunked_reply(void **state)
     world_close(&world);
 }
 
+/* Reads the reply that the client has; returns the bytes of its body, and checks that it is whole. */
+static size_t read_reply(struct client *client)
+{
+    struct http_story story = {.role = ACOG_HTTP_RESPONSE,
+                               .limits = {.head_bytes_max = 8192, .fields_max = 50},
+                               .close = client->closed};
+    http_story_tell(&story, acog_buffer_view(&client->got));
+    assert_false(story.broken);
+    assert_int_equal(story.messages, 1);
+    http_story_fini(&story);
+    return story.body_bytes;
+}
+
 /* How far the server is ahead of the client is bounded; every byte arrives, in its order. */
-static void check_slow_reader(size_t piece)
+static void check_slow_reader(const char *request, size_t piece)
 {
     struct world world = {0};
     struct client client;
     world_start(&world);
     client_open(&client, &world);
-    client_send(&client, "GET /hold HTTP/1.0\r\n\r\n");
+    client_send(&client, request);
     WORLD_UNTIL(&world, world.held_count == 1);
     struct acog_http_stream *stream = world.held[0];
     client_stop_reading(&client);
@@ -133,12 +147,9 @@ static void check_slow_reader(size_t piece)
     assert_false(acog_http_reply_full(stream));
     acog_http_reply_data(stream, ACOG_VIEW("last"));
     acog_http_reply_end(&stream);
-    WORLD_UNTIL(&world, client.closed);
+    WORLD_UNTIL(&world, client.closed || (client_has_end(&client, "0\r\n\r\n")));
     assert_false(client.reset);
-    const char *end = client.got.ptr + client.got.len;
-    const char *body = strstr(client_text(&client), "\r\n\r\n") + 4;
-    assert_int_equal(end - body, bytes + 4);
-    assert_memory_equal(end - 4, "last", 4);
+    assert_int_equal(read_reply(&client), bytes + 4);
     assert_int_equal(world.drained, 1);
     client_close(&client);
     world_close(&world);
@@ -147,8 +158,10 @@ static void check_slow_reader(size_t piece)
 static void a_slow_reader_is_told_apart_and_drains(void **state)
 {
     (void)state;
-    check_slow_reader(1000);
-    check_slow_reader(20000);
+    check_slow_reader(GET("/hold"), 1000);
+    check_slow_reader(GET("/hold"), 20000);
+    check_slow_reader("GET /hold HTTP/1.0\r\n\r\n", 1000);
+    check_slow_reader("GET /hold HTTP/1.0\r\n\r\n", 20000);
 }
 
 static void a_client_that_takes_nothing_is_gone(void **state)
@@ -176,7 +189,7 @@ static void a_whole_reply_that_nobody_takes_is_given_up(void **state)
     struct world world = {0};
     struct client client;
     struct acog_http_server_options options = world_options(&world);
-    options.write_ms = 30;
+    options.write_ms = 500; /* long enough to fill the buffers meanwhile */
     world_open(&world, &options);
     client_open(&client, &world);
     struct acog_http_stream *stream = client_hold(&world, &client);
