@@ -12,8 +12,9 @@ const struct acog_attempt_row *acog_record_attempt(const struct acog_exchange_re
     if (request == NULL || request->attempt_count == 0) {
         return NULL;
     }
-    uint32_t number = request->current != 0 ? request->current : (uint32_t)request->attempt_count;
-    return &request->attempts[number - 1];
+    /* A committed attempt is the last one; without one, a kept refusal may have been replayed (S4.29). */
+    bool replayed = !request->committed && request->kept_attempt > 0;
+    return &request->attempts[(replayed ? request->kept_attempt : request->attempt_count) - 1];
 }
 
 int64_t acog_record_first_output_ms(const struct acog_exchange_record *record)

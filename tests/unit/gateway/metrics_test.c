@@ -58,7 +58,7 @@ static void a_request_counts_for_the_connection_that_answered(void **state)
     failed->failed = true;
     failed->class = ACOG_CLASS_SERVER_ERROR;
     scene_attempt(&scene, 1)->first_output_at_ms = 1180;
-    scene.request.current = 2;
+    scene.request.committed = true;
     scene.snapshot.policy.classes[ACOG_CLASS_SERVER_ERROR].charge = ACOG_CHARGE_ONE;
     struct acog_metrics *metrics = acog_metrics_new(1, 2);
     assert_non_null(metrics);
@@ -131,7 +131,7 @@ static void render(struct acog_buffer *page)
     failed->failed = true;
     failed->class = ACOG_CLASS_NETWORK;
     scene_attempt(&scene, 1)->first_output_at_ms = 1180;
-    scene.request.current = 2;
+    scene.request.committed = true;
     struct acog_service service = {.snapshot = &scene.snapshot,
                                    .shared = acog_shared_new(),
                                    .metrics = acog_metrics_new(2, 2),

@@ -39,7 +39,7 @@ static void a_request_that_failed_over_tells_who_answered_and_why_it_moved(void 
     failed->failed = true;
     failed->class = ACOG_CLASS_NETWORK;
     scene_attempt(&scene, 1)->first_output_at_ms = 1180;
-    scene.request.current = 2;
+    scene.request.committed = true;
     scene.request.has_failure = true;
     scene.request.last_class = ACOG_CLASS_NETWORK;
     const struct acog_record_context context = {.target = ACOG_VIEW("/v1/chat/completions"),
@@ -122,7 +122,7 @@ static void a_path_is_cut(void **state)
     json_decref(line);
 }
 
-static void the_attempt_that_is_told_is_the_live_one_else_the_last(void **state)
+static void the_attempt_that_is_told_is_the_one_that_answered_else_the_last(void **state)
 {
     (void)state;
     struct scene scene;
@@ -131,8 +131,10 @@ static void the_attempt_that_is_told_is_the_live_one_else_the_last(void **state)
     (void)scene_attempt(&scene, 0);
     (void)scene_attempt(&scene, 1);
     assert_ptr_equal(acog_record_attempt(&scene.record), &scene.request.attempts[1]);
-    scene.request.current = 1;
+    scene.request.kept_attempt = 1; /* S4.29: the fallback failed, the refusal was replayed */
     assert_ptr_equal(acog_record_attempt(&scene.record), &scene.request.attempts[0]);
+    scene.request.committed = true; /* S4.27: the fallback answered */
+    assert_ptr_equal(acog_record_attempt(&scene.record), &scene.request.attempts[1]);
     scene.record.request = NULL;
     assert_null(acog_record_attempt(&scene.record));
 }
@@ -166,7 +168,7 @@ int main(void)
         cmocka_unit_test(a_local_answer_tells_its_path_without_the_query),
         cmocka_unit_test(what_is_not_known_is_left_out),
         cmocka_unit_test(a_path_is_cut),
-        cmocka_unit_test(the_attempt_that_is_told_is_the_live_one_else_the_last),
+        cmocka_unit_test(the_attempt_that_is_told_is_the_one_that_answered_else_the_last),
         cmocka_unit_test(health_checks_are_quiet_and_failures_are_loud),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
