@@ -229,7 +229,6 @@ static enum acog_code make_wake(struct acog_worker *worker, struct acog_error *e
 static enum acog_code make_parts(struct acog_worker *worker, size_t worker_count,
                                  struct acog_error *error)
 {
-    (void)acog_error_set(error, ACOG_NO_MEMORY, "no memory for worker %u", worker->number);
     if (getrandom(&worker->random, sizeof(worker->random), 0) != sizeof(worker->random)) {
         return acog_error_set(error, ACOG_IO, "the system gives no random numbers");
     }
@@ -253,7 +252,7 @@ struct acog_worker *acog_worker_new(struct acog_service *service, unsigned numbe
                                     size_t worker_count, struct acog_error *error)
 {
     struct acog_worker *worker = acog_new(sizeof(*worker));
-    enum acog_code code = worker == NULL ? ACOG_NO_MEMORY : ACOG_OK;
+    enum acog_code code = acog_error_set(error, ACOG_NO_MEMORY, "no memory for worker %u", number);
     if (worker != NULL) {
         worker->service = service;
         worker->number = number;
