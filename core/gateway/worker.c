@@ -229,6 +229,7 @@ static enum acog_code make_wake(struct acog_worker *worker, struct acog_error *e
 static enum acog_code make_parts(struct acog_worker *worker, size_t worker_count,
                                  struct acog_error *error)
 {
+    (void)acog_error_set(error, ACOG_NO_MEMORY, "no memory for worker %u", worker->number);
     if (getrandom(&worker->random, sizeof(worker->random), 0) != sizeof(worker->random)) {
         return acog_error_set(error, ACOG_IO, "the system gives no random numbers");
     }
@@ -252,22 +253,24 @@ struct acog_worker *acog_worker_new(struct acog_service *service, unsigned numbe
                                     size_t worker_count, struct acog_error *error)
 {
     struct acog_worker *worker = acog_new(sizeof(*worker));
-    enum acog_code code = acog_error_set(error, ACOG_NO_MEMORY, "no memory for worker %u", number);
-    if (worker != NULL) {
-        worker->service = service;
-        worker->number = number;
-        worker->wake_fd = -1;
-        worker->counts = service->metrics->workers[number];
-        acog_buffer_init(&worker->log_lines, LOG_LINES_BYTES_MAX);
-        acog_buffer_init(&worker->error_body, ERROR_BODY_BYTES_MAX);
-        code = make_parts(worker, worker_count, error);
+    if (worker == NULL) {
+        (void)acog_error_set(error, ACOG_NO_MEMORY, "no memory for worker %u", number);
+        (void)close(socket);
+        return NULL;
     }
+    worker->service = service;
+    worker->number = number;
+    worker->wake_fd = -1;
+    worker->counts = service->metrics->workers[number];
+    acog_buffer_init(&worker->log_lines, LOG_LINES_BYTES_MAX);
+    acog_buffer_init(&worker->error_body, ERROR_BODY_BYTES_MAX);
+    enum acog_code code = make_parts(worker, worker_count, error);
     if (code != ACOG_OK) {
         (void)close(socket);
     } else {
         code = acog_http_server_add(worker->server, socket, error); /* takes it in any case */
     }
-    if (code != ACOG_OK && worker != NULL) {
+    if (code != ACOG_OK) {
         acog_worker_free(&worker);
     }
     return worker;
