@@ -7,6 +7,14 @@
 
 #define DEPTH_MAX 16 /* tables in tables; more is a loop or a mistake */
 
+/* What makes an object of a frozen table; NULL and 0: none of it. */
+struct traits {
+    const char *kind;
+    const char *place;
+    const char *name;
+    int methods; /* stack place */
+};
+
 static int refuse_write(lua_State *L)
 {
     const char *kind = acog_lua_kind(L, 1);
@@ -50,10 +58,10 @@ static int frozen_text(lua_State *L)
     return 1;
 }
 
-static void push_frozen(lua_State *L, int index, const char *kind, const char *place,
-                        const char *name, int methods, int depth);
+static void push_frozen(lua_State *L, int index, int depth);
 
-/* Pushes a new table with the content of the one at `index`; tables in it frozen. */
+/* Pushes a new table with the content of the one at `index`; tables in it frozen.
+ * NOLINTNEXTLINE(misc-no-recursion): DEPTH_MAX */
 static void push_copy(lua_State *L, int index, int depth)
 {
     luaL_checkstack(L, 8, "frozen");
@@ -65,7 +73,7 @@ static void push_copy(lua_State *L, int index, int depth)
     while (lua_next(L, from) != 0) {
         lua_pushvalue(L, -2);
         if (lua_type(L, -2) == LUA_TTABLE) {
-            push_frozen(L, lua_absindex(L, -2), NULL, NULL, NULL, 0, depth + 1);
+            push_frozen(L, lua_absindex(L, -2), depth + 1);
         } else {
             lua_pushvalue(L, -2);
         }
@@ -100,45 +108,68 @@ static const luaL_Reg frozen_events[] = {
     {NULL, NULL},
 };
 
-static void push_frozen(lua_State *L, int index, const char *kind, const char *place,
-                        const char *name, int methods, int depth)
+static void set_traits(lua_State *L, const struct traits *traits)
 {
-    if (depth > DEPTH_MAX) {
-        luaL_error(L, "tables are nested deeper than %d", DEPTH_MAX);
-    }
-    if (kind == NULL && is_frozen(L, index)) {
-        lua_pushvalue(L, index);
-        return;
-    }
+    set_text(L, "__kind", traits->kind);
+    set_text(L, "__place", traits->place);
+    set_text(L, "__name_of", traits->name);
+}
+
+/* Gives the table on top the methods at stack place `methods`. */
+static void set_methods(lua_State *L, int methods)
+{
+    lua_newtable(L);
+    lua_pushvalue(L, methods);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+}
+
+/* Pushes a frozen view of a copy of the table at `index`. NOLINTNEXTLINE(misc-no-recursion): DEPTH_MAX */
+static void push_view(lua_State *L, int index, const struct traits *traits, int depth)
+{
     lua_newtable(L); /* what is seen */
     lua_newtable(L); /* its metatable */
     luaL_setfuncs(L, frozen_events, 0);
-    set_text(L, "__kind", kind);
-    set_text(L, "__place", place);
-    set_text(L, "__name_of", name);
+    set_traits(L, traits);
     lua_pushboolean(L, 1);
     lua_setfield(L, -2, "__frozen");
     push_copy(L, index, depth);
-    if (methods != 0) {
-        lua_newtable(L);
-        lua_pushvalue(L, methods);
-        lua_setfield(L, -2, "__index");
-        lua_setmetatable(L, -2);
+    if (traits->methods != 0) {
+        set_methods(L, traits->methods);
     }
     lua_setfield(L, -2, "__index");
     lua_setmetatable(L, -2);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): DEPTH_MAX */
+static void push_frozen(lua_State *L, int index, int depth)
+{
+    static const struct traits none = {0};
+    if (depth > DEPTH_MAX) {
+        luaL_error(L, "tables are nested deeper than %d", DEPTH_MAX);
+    }
+    if (is_frozen(L, index)) {
+        lua_pushvalue(L, index);
+    } else {
+        push_view(L, index, &none, depth);
+    }
+}
+
 void acog_lua_freeze(lua_State *L, int index)
 {
-    push_frozen(L, lua_absindex(L, index), NULL, NULL, NULL, 0, 0);
+    push_frozen(L, lua_absindex(L, index), 0);
 }
 
 void acog_lua_object(lua_State *L, int index, const char *kind, const char *place, const char *name,
                      int methods)
 {
-    push_frozen(L, lua_absindex(L, index), kind, place, name,
-                methods == 0 ? 0 : lua_absindex(L, methods), 0);
+    const struct traits traits = {
+        .kind = kind,
+        .place = place,
+        .name = name,
+        .methods = methods == 0 ? 0 : lua_absindex(L, methods),
+    };
+    push_view(L, lua_absindex(L, index), &traits, 0);
 }
 
 static const char *meta_text(lua_State *L, int index, const char *field)

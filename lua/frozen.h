@@ -15,7 +15,7 @@
 void acog_lua_freeze(lua_State *L, int index);
 
 /* The same with a kind ("connection"), the place of the constructor's call ("gateway.lua:12"), a name or NULL, and
- * at `methods` (0: none) a table of methods. [-0, +1], may raise. */
+ * at stack place `methods` (0: none) a table of methods. [-0, +1], may raise. */
 void acog_lua_object(lua_State *L, int index, const char *kind, const char *place, const char *name,
                      int methods);
 

@@ -5,6 +5,7 @@
  */
 #include "pattern.h"
 
+#include "acog/contract.h"
 #include "sandbox.h"
 
 #include <ctype.h>
@@ -162,6 +163,7 @@ static bool fits(struct matcher *m, const char *s, const char *p, const char *en
 
 /* -- items that may repeat --------------------------------------------------------------------------- */
 
+/* NOLINTNEXTLINE(misc-no-recursion): see match_here() */
 static const char *match_most(struct matcher *m, const char *s, const char *p, const char *end)
 {
     ptrdiff_t count = 0;
@@ -177,6 +179,7 @@ static const char *match_most(struct matcher *m, const char *s, const char *p, c
     return NULL;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): see match_here() */
 static const char *match_least(struct matcher *m, const char *s, const char *p, const char *end)
 {
     for (;;) {
@@ -193,6 +196,7 @@ static const char *match_least(struct matcher *m, const char *s, const char *p, 
 
 /* -- captures, balance, frontier ---------------------------------------------------------------------- */
 
+/* NOLINTNEXTLINE(misc-no-recursion): see match_here() */
 static const char *open_capture(struct matcher *m, const char *s, const char *p, ptrdiff_t len)
 {
     if (m->captures >= CAPTURES_MAX) {
@@ -207,6 +211,7 @@ static const char *open_capture(struct matcher *m, const char *s, const char *p,
     return found;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): see match_here() */
 static const char *close_capture(struct matcher *m, const char *s, const char *p)
 {
     int open = m->captures - 1;
@@ -234,6 +239,7 @@ static const char *match_back_reference(struct matcher *m, const char *s, char d
         return NULL; /* no text to find again */
     }
     size_t len = (size_t)m->capture[index].len;
+    ACOG_ASSERT(m->capture[index].start != NULL);
     acog_lua_charge(m->L, len / STEPS_AT_ONCE + 1);
     bool same = (size_t)(m->subject_end - s) >= len && memcmp(m->capture[index].start, s, len) == 0;
     return same ? s + len : NULL;
@@ -271,7 +277,8 @@ static bool at_frontier(struct matcher *m, const char *s, const char *p, const c
 
 /* -- the matcher --------------------------------------------------------------------------------------- */
 
-/* One plain item with what follows it. Sets *next when the pattern simply goes on behind it. */
+/* One plain item with what follows it. Sets *next when the pattern simply goes on behind it.
+ * NOLINTNEXTLINE(misc-no-recursion): see match_here() */
 static const char *match_item(struct matcher *m, const char *s, const char *p, const char **next)
 {
     const char *end = item_end(m, p);
@@ -331,6 +338,7 @@ static bool match_special(struct matcher *m, const char **s, const char **p)
     return false;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): see match_here() */
 static const char *match_from(struct matcher *m, const char *s, const char *p)
 {
     while (s != NULL && p < m->pattern_end) {
@@ -358,6 +366,7 @@ static const char *match_from(struct matcher *m, const char *s, const char *p)
     return s;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): it backtracks, DEPTH_MAX deep at most */
 static const char *match_here(struct matcher *m, const char *s, const char *p)
 {
     if (++m->depth > DEPTH_MAX) {

@@ -36,10 +36,9 @@ struct home {
 
 static struct home *home_of(lua_State *L)
 {
-    struct home *home = NULL;
-    memcpy(&home, lua_getextraspace(L), sizeof(home));
-    ACOG_ASSERT(home != NULL);
-    return home;
+    struct home **place = lua_getextraspace(L);
+    ACOG_ASSERT(*place != NULL);
+    return *place;
 }
 
 const struct acog_lua_files *acog_lua_files_of(lua_State *L)
@@ -417,7 +416,8 @@ lua_State *acog_lua_new(size_t bytes_max, const struct acog_lua_files *files,
         acog_error_set(error, ACOG_NO_MEMORY, "%s", acog_code_text(ACOG_NO_MEMORY));
         return NULL;
     }
-    memcpy(lua_getextraspace(L), &home, sizeof(home));
+    struct home **place = lua_getextraspace(L);
+    *place = home;
     lua_pushcfunction(L, open_sandbox);
     if (acog_lua_call(L, 0, 0, INT64_MAX, error) != ACOG_OK) {
         acog_lua_close(&L);

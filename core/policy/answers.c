@@ -33,16 +33,15 @@ static const struct words onlys = WORDS_IN("a condition of a header", only_list)
 
 void compile_default_answers(struct acog_policy *policy)
 {
-    static const struct acog_error_row defaults[] = {
-#define ACOG_CONDITION(name, text, status_, code_, message_)                                \
-    [ACOG_CONDITION_##name] = {.status = (status_),                                         \
-                               .code = {.ptr = (code_), .len = sizeof(code_) - 1},          \
-                               .message = {.ptr = (message_), .len = sizeof(message_) - 1}, \
-                               .retry_after_ms = -1},
+#define ACOG_CONDITION(name, text, status_, code_, message_)         \
+    policy->errors[ACOG_CONDITION_##name] = (struct acog_error_row){ \
+        .status = (status_),                                         \
+        .code = ACOG_VIEW(code_),                                    \
+        .message = ACOG_VIEW(message_),                              \
+        .retry_after_ms = -1,                                        \
+    };
 #include "acog/condition.def"
 #undef ACOG_CONDITION
-    };
-    memcpy(policy->errors, defaults, sizeof(defaults));
     for (int i = 0; i < ACOG_DIALECT_COUNT; i++) {
         policy->stream_errors[i] = (struct acog_stream_error){
             .on_event = ACOG_STREAM_END_EVENT,
@@ -101,13 +100,13 @@ static void read_headers(struct reader *reader, int index, void *target)
 #define ERROR(member) offsetof(struct acog_error_row, member)
 
 static const struct field error_fields[] = {
-    {.name = "status", .kind = FIELD_CUSTOM, .read = read_status},
-    {.name = "code", .kind = FIELD_TEXT, .offset = ERROR(code)},
-    {.name = "type", .kind = FIELD_TEXT, .offset = ERROR(type)},
-    {.name = "message", .kind = FIELD_TEXT, .offset = ERROR(message)},
-    {.name = "retry_after", .kind = FIELD_CUSTOM, .read = read_retry_after},
-    {.name = "use_last", .kind = FIELD_FLAG, .offset = ERROR(use_last)},
-    {.name = "headers", .kind = FIELD_CUSTOM, .read = read_headers},
+    {.name = "status", .kind = ACOG_FIELD_CUSTOM, .read = read_status},
+    {.name = "code", .kind = ACOG_FIELD_TEXT, .offset = ERROR(code)},
+    {.name = "type", .kind = ACOG_FIELD_TEXT, .offset = ERROR(type)},
+    {.name = "message", .kind = ACOG_FIELD_TEXT, .offset = ERROR(message)},
+    {.name = "retry_after", .kind = ACOG_FIELD_CUSTOM, .read = read_retry_after},
+    {.name = "use_last", .kind = ACOG_FIELD_FLAG, .offset = ERROR(use_last)},
+    {.name = "headers", .kind = ACOG_FIELD_CUSTOM, .read = read_headers},
 };
 
 void compile_errors(struct reader *reader, int index, void *target)
@@ -143,8 +142,8 @@ void compile_errors(struct reader *reader, int index, void *target)
 #define END(member) offsetof(struct acog_stream_error, member)
 
 static const struct field end_fields[] = {
-    {.name = "event", .kind = FIELD_WORD, .offset = END(on_event), .words = &ends},
-    {.name = "lost", .kind = FIELD_WORD, .offset = END(on_lost), .words = &ends},
+    {.name = "event", .kind = ACOG_FIELD_WORD, .offset = END(on_event), .words = &ends},
+    {.name = "lost", .kind = ACOG_FIELD_WORD, .offset = END(on_lost), .words = &ends},
 };
 
 void compile_stream_error(struct reader *reader, int index, void *target)
@@ -194,9 +193,9 @@ static void read_fact(struct reader *reader, int index, void *target)
 }
 
 static const struct field header_fields[] = {
-    {.name = "fact", .kind = FIELD_CUSTOM, .read = read_fact},
+    {.name = "fact", .kind = ACOG_FIELD_CUSTOM, .read = read_fact},
     {.name = "only",
-     .kind = FIELD_WORD,
+     .kind = ACOG_FIELD_WORD,
      .offset = offsetof(struct header_words, only),
      .words = &onlys},
 };

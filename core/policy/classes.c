@@ -87,12 +87,12 @@ static void read_statuses(struct reader *reader, int index, void *target)
 #define ROW(member) offsetof(struct classify_words, member)
 
 static const struct field classify_fields[] = {
-    {.name = "cause", .kind = FIELD_WORDS, .offset = ROW(row.causes), .words = &causes},
-    {.name = "clock", .kind = FIELD_WORDS, .offset = ROW(row.clocks), .words = &clocks},
-    {.name = "status", .kind = FIELD_CUSTOM, .read = read_statuses},
-    {.name = "shape", .kind = FIELD_WORDS, .offset = ROW(row.shapes), .words = &shapes},
-    {.name = "before_output", .kind = FIELD_FLAG, .offset = ROW(row.before_output_only)},
-    {.name = "class", .kind = FIELD_WORD, .offset = ROW(class), .words = &classes},
+    {.name = "cause", .kind = ACOG_FIELD_WORDS, .offset = ROW(row.causes), .words = &causes},
+    {.name = "clock", .kind = ACOG_FIELD_WORDS, .offset = ROW(row.clocks), .words = &clocks},
+    {.name = "status", .kind = ACOG_FIELD_CUSTOM, .read = read_statuses},
+    {.name = "shape", .kind = ACOG_FIELD_WORDS, .offset = ROW(row.shapes), .words = &shapes},
+    {.name = "before_output", .kind = ACOG_FIELD_FLAG, .offset = ROW(row.before_output_only)},
+    {.name = "class", .kind = ACOG_FIELD_WORD, .offset = ROW(class), .words = &classes},
 };
 
 /* Whether everything that fits `later` fits `earlier` too. */
@@ -229,8 +229,8 @@ static void read_retry_after(struct reader *reader, int index, void *target)
 #define CLASS(member) offsetof(struct acog_class_row, member)
 
 static const struct field pool_fields[] = {
-    {.name = "min", .kind = FIELD_SECONDS, .offset = CLASS(pool_ms_min), .max = SECONDS_MAX},
-    {.name = "max", .kind = FIELD_SECONDS, .offset = CLASS(pool_ms_max), .max = SECONDS_MAX},
+    {.name = "min", .kind = ACOG_FIELD_SECONDS, .offset = CLASS(pool_ms_min), .max = SECONDS_MAX},
+    {.name = "max", .kind = ACOG_FIELD_SECONDS, .offset = CLASS(pool_ms_max), .max = SECONDS_MAX},
 };
 
 static void read_pool(struct reader *reader, int index, void *target)
@@ -243,25 +243,29 @@ static void read_pool(struct reader *reader, int index, void *target)
 }
 
 static const struct field class_fields[] = {
-    {.name = "move", .kind = FIELD_WORD, .offset = CLASS(move), .words = &moves},
-    {.name = "same", .kind = FIELD_WORD, .offset = CLASS(same), .words = &sames},
-    {.name = "same_max", .kind = FIELD_COUNT, .offset = CLASS(same_max), .min = 1, .max = SAME_MAX},
-    {.name = "charge", .kind = FIELD_CUSTOM, .read = read_charge},
-    {.name = "uptime", .kind = FIELD_CUSTOM, .read = read_uptime},
-    {.name = "retryable", .kind = FIELD_FLAG, .offset = CLASS(retryable)},
-    {.name = "by_time", .kind = FIELD_FLAG, .offset = CLASS(by_time)},
-    {.name = "relay", .kind = FIELD_WORD, .offset = CLASS(relay), .words = &relays},
-    {.name = "export", .kind = FIELD_TEXT, .offset = CLASS(export_name)},
-    {.name = "type", .kind = FIELD_TEXT, .offset = CLASS(type)},
-    {.name = "message", .kind = FIELD_TEXT, .offset = CLASS(message)},
-    {.name = "status", .kind = FIELD_CUSTOM, .read = read_client_status},
-    {.name = "retry_after", .kind = FIELD_CUSTOM, .read = read_retry_after},
+    {.name = "move", .kind = ACOG_FIELD_WORD, .offset = CLASS(move), .words = &moves},
+    {.name = "same", .kind = ACOG_FIELD_WORD, .offset = CLASS(same), .words = &sames},
+    {.name = "same_max",
+     .kind = ACOG_FIELD_COUNT,
+     .offset = CLASS(same_max),
+     .min = 1,
+     .max = SAME_MAX},
+    {.name = "charge", .kind = ACOG_FIELD_CUSTOM, .read = read_charge},
+    {.name = "uptime", .kind = ACOG_FIELD_CUSTOM, .read = read_uptime},
+    {.name = "retryable", .kind = ACOG_FIELD_FLAG, .offset = CLASS(retryable)},
+    {.name = "by_time", .kind = ACOG_FIELD_FLAG, .offset = CLASS(by_time)},
+    {.name = "relay", .kind = ACOG_FIELD_WORD, .offset = CLASS(relay), .words = &relays},
+    {.name = "export", .kind = ACOG_FIELD_TEXT, .offset = CLASS(export_name)},
+    {.name = "type", .kind = ACOG_FIELD_TEXT, .offset = CLASS(type)},
+    {.name = "message", .kind = ACOG_FIELD_TEXT, .offset = CLASS(message)},
+    {.name = "status", .kind = ACOG_FIELD_CUSTOM, .read = read_client_status},
+    {.name = "retry_after", .kind = ACOG_FIELD_CUSTOM, .read = read_retry_after},
     {.name = "retry_after_max",
-     .kind = FIELD_SECONDS,
+     .kind = ACOG_FIELD_SECONDS,
      .offset = CLASS(retry_after_ms_max),
      .max = SECONDS_MAX},
-    {.name = "takeover", .kind = FIELD_TEXT, .offset = CLASS(takeover)},
-    {.name = "pool", .kind = FIELD_CUSTOM, .read = read_pool},
+    {.name = "takeover", .kind = ACOG_FIELD_TEXT, .offset = CLASS(takeover)},
+    {.name = "pool", .kind = ACOG_FIELD_CUSTOM, .read = read_pool},
 };
 
 const struct record class_records[] = {

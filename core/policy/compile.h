@@ -35,7 +35,7 @@ struct compile_options {
 };
 
 struct compile {
-    struct reader reader; /* the first member: what FIELD_CUSTOM functions are given */
+    struct reader reader; /* the first member: what ACOG_FIELD_CUSTOM functions are given */
     struct acog_loaded *loaded;
     struct acog_snapshot *snapshot;
     struct acog_shared *shared; /* NULL: for a worker's functions only, no cells are taken */
@@ -75,7 +75,7 @@ void compile_checks(struct compile *compile);
 uint16_t compile_slot(struct compile *compile, int index, enum acog_slot_kind kind,
                       const char *name);
 
-/* FIELD_CUSTOM functions; the target of the first two is the connection, of the others the policy. */
+/* ACOG_FIELD_CUSTOM functions; the target of the first two is the connection, of the others the policy. */
 void compile_base_url(struct reader *reader, int index, void *target);
 void compile_simulate(struct reader *reader, int index, void *target);
 void compile_filters(struct reader *reader, int index, void *target);

@@ -161,16 +161,14 @@ static void read_betas(struct reader *reader, int index, void *target)
 static struct acog_view category_of(struct reader *reader, struct acog_view text)
 {
     char *category = reader_take(reader, text.len + 1);
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        if (c == '-' || c == ' ') {
-            c = '_';
-        } else if (c >= 'A' && c <= 'Z') {
-            c = (char)(c + ('a' - 'A'));
+    struct acog_view lower = reader_copy_lower(reader, text);
+    for (size_t i = 0; i < lower.len; i++) {
+        category[i] = lower.ptr[i];
+        if (category[i] == '-' || category[i] == ' ') {
+            category[i] = '_';
         }
-        category[i] = c;
     }
-    return (struct acog_view){.ptr = category, .len = text.len};
+    return (struct acog_view){.ptr = category, .len = lower.len};
 }
 
 static void read_takes_over(struct reader *reader, int index, void *target)
@@ -267,17 +265,17 @@ struct model_words {
 #define MODEL(member) offsetof(struct model_words, member)
 
 static const struct field model_fields[] = {
-    {.name = "send_id", .kind = FIELD_TEXT, .offset = MODEL(send_id)},
-    {.name = "input", .kind = FIELD_DOUBLE, .offset = MODEL(input), .max = PRICE_MAX},
-    {.name = "output", .kind = FIELD_DOUBLE, .offset = MODEL(output), .max = PRICE_MAX},
-    {.name = "reasoning", .kind = FIELD_FLAG, .offset = MODEL(reasoning)},
+    {.name = "send_id", .kind = ACOG_FIELD_TEXT, .offset = MODEL(send_id)},
+    {.name = "input", .kind = ACOG_FIELD_DOUBLE, .offset = MODEL(input), .max = PRICE_MAX},
+    {.name = "output", .kind = ACOG_FIELD_DOUBLE, .offset = MODEL(output), .max = PRICE_MAX},
+    {.name = "reasoning", .kind = ACOG_FIELD_FLAG, .offset = MODEL(reasoning)},
     {.name = "max_output_tokens",
-     .kind = FIELD_INTEGER64,
+     .kind = ACOG_FIELD_INTEGER64,
      .offset = MODEL(max_output_tokens),
      .min = 1,
      .max = TOKENS_MAX},
     {.name = "context",
-     .kind = FIELD_INTEGER64,
+     .kind = ACOG_FIELD_INTEGER64,
      .offset = MODEL(context),
      .min = 1,
      .max = TOKENS_MAX},
@@ -435,39 +433,44 @@ void compile_models(struct reader *reader, int index, void *connection)
 #define CONNECTION(member) offsetof(struct acog_connection, member)
 
 static const struct field connection_fields[] = {
-    {.name = "channel", .kind = FIELD_WORD, .offset = CONNECTION(channel), .words = &channels},
-    {.name = "dialects", .kind = FIELD_WORDS, .offset = CONNECTION(dialects), .words = &dialects},
-    {.name = "maker", .kind = FIELD_TEXT, .offset = CONNECTION(maker)},
-    {.name = "region", .kind = FIELD_TEXT, .offset = CONNECTION(region)},
-    {.name = "project", .kind = FIELD_ELSEWHERE},
-    {.name = "default", .kind = FIELD_FLAG, .offset = CONNECTION(is_default)},
-    {.name = "slow", .kind = FIELD_FLAG, .offset = CONNECTION(slow)},
-    {.name = "aggregator", .kind = FIELD_FLAG, .offset = CONNECTION(aggregator)},
+    {.name = "channel", .kind = ACOG_FIELD_WORD, .offset = CONNECTION(channel), .words = &channels},
+    {.name = "dialects",
+     .kind = ACOG_FIELD_WORDS,
+     .offset = CONNECTION(dialects),
+     .words = &dialects},
+    {.name = "maker", .kind = ACOG_FIELD_TEXT, .offset = CONNECTION(maker)},
+    {.name = "region", .kind = ACOG_FIELD_TEXT, .offset = CONNECTION(region)},
+    {.name = "project", .kind = ACOG_FIELD_ELSEWHERE},
+    {.name = "default", .kind = ACOG_FIELD_FLAG, .offset = CONNECTION(is_default)},
+    {.name = "slow", .kind = ACOG_FIELD_FLAG, .offset = CONNECTION(slow)},
+    {.name = "aggregator", .kind = ACOG_FIELD_FLAG, .offset = CONNECTION(aggregator)},
     {.name = "weight",
-     .kind = FIELD_COUNT,
+     .kind = ACOG_FIELD_COUNT,
      .offset = CONNECTION(weight),
      .min = 1,
      .max = WEIGHT_MAX},
     {.name = "priority",
-     .kind = FIELD_INTEGER,
+     .kind = ACOG_FIELD_INTEGER,
      .offset = CONNECTION(priority),
      .min = -1000000,
      .max = 1000000},
-    {.name = "usable", .kind = FIELD_CUSTOM, .read = read_usable},
-    {.name = "takes_over", .kind = FIELD_CUSTOM, .read = read_takes_over},
-    {.name = "base_url", .kind = FIELD_CUSTOM, .read = compile_base_url},
-    {.name = "key", .kind = FIELD_CUSTOM, .read = read_key},
-    {.name = "headers", .kind = FIELD_CUSTOM, .read = read_headers},
-    {.name = "betas", .kind = FIELD_CUSTOM, .read = read_betas},
-    {.name = "proxy", .kind = FIELD_CUSTOM, .read = read_proxy},
-    {.name = "ca_file", .kind = FIELD_TEXT, .offset = CONNECTION(endpoint.ca_file)},
+    {.name = "usable", .kind = ACOG_FIELD_CUSTOM, .read = read_usable},
+    {.name = "takes_over", .kind = ACOG_FIELD_CUSTOM, .read = read_takes_over},
+    {.name = "base_url", .kind = ACOG_FIELD_CUSTOM, .read = compile_base_url},
+    {.name = "key", .kind = ACOG_FIELD_CUSTOM, .read = read_key},
+    {.name = "headers", .kind = ACOG_FIELD_CUSTOM, .read = read_headers},
+    {.name = "betas", .kind = ACOG_FIELD_CUSTOM, .read = read_betas},
+    {.name = "proxy", .kind = ACOG_FIELD_CUSTOM, .read = read_proxy},
+    {.name = "ca_file", .kind = ACOG_FIELD_TEXT, .offset = CONNECTION(endpoint.ca_file)},
     {.name = "client_certificate_file",
-     .kind = FIELD_TEXT,
+     .kind = ACOG_FIELD_TEXT,
      .offset = CONNECTION(endpoint.client_certificate_file)},
-    {.name = "client_key_file", .kind = FIELD_TEXT, .offset = CONNECTION(endpoint.client_key_file)},
-    {.name = "labels", .kind = FIELD_CUSTOM, .read = check_labels},
-    {.name = "models", .kind = FIELD_CUSTOM, .read = compile_models},
-    {.name = "simulate", .kind = FIELD_CUSTOM, .read = compile_simulate},
+    {.name = "client_key_file",
+     .kind = ACOG_FIELD_TEXT,
+     .offset = CONNECTION(endpoint.client_key_file)},
+    {.name = "labels", .kind = ACOG_FIELD_CUSTOM, .read = check_labels},
+    {.name = "models", .kind = ACOG_FIELD_CUSTOM, .read = compile_models},
+    {.name = "simulate", .kind = ACOG_FIELD_CUSTOM, .read = compile_simulate},
 };
 
 /* -- what a connection does not say ------------------------------------------------------------------ */

@@ -1,4 +1,5 @@
 /* endpoint.c - addresses: of upstreams (base_url) and of our own listeners. */
+#include "acog/contract.h"
 #include "compile.h"
 
 #include <stdio.h>
@@ -48,20 +49,11 @@ static bool read_port(struct acog_view text, unsigned long long min, uint16_t *p
     return true;
 }
 
-static struct acog_view lower_copy(struct reader *reader, struct acog_view text)
-{
-    char *lower = reader_take(reader, text.len + 1);
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-    }
-    return (struct acog_view){.ptr = lower, .len = text.len};
-}
-
 /* "unix:/path". False with a finding when the path cannot be one. */
 static bool read_unix(struct reader *reader, struct acog_view text, struct acog_view *path)
 {
     struct acog_view rest = acog_view_slice(text, sizeof("unix:") - 1, text.len);
+    ACOG_ASSERT(rest.ptr != NULL);
     if (rest.len < 2 || rest.ptr[0] != '/' || rest.len > UNIX_BYTES_MAX) {
         reader_error(reader, "after \"unix:\" an absolute path of at most %d bytes must stand",
                      UNIX_BYTES_MAX);
@@ -99,6 +91,7 @@ static void read_http(struct reader *reader, struct acog_view url, struct acog_e
                      "must be http://HOST[:PORT][/PATH] or https://…, without a user's name");
         return;
     }
+    ACOG_ASSERT(path.ptr != NULL);
     while (path.len > 0 && path.ptr[path.len - 1] == '/') {
         path.len--;
     }
@@ -106,7 +99,7 @@ static void read_http(struct reader *reader, struct acog_view url, struct acog_e
         reader_error(reader, "the path must have no query, no fragment and no spaces");
         return;
     }
-    endpoint->host = lower_copy(reader, host);
+    endpoint->host = reader_copy_lower(reader, host);
     endpoint->base_path = reader_copy(reader, path);
 }
 
@@ -156,7 +149,7 @@ bool compile_listener(struct reader *reader, int index, struct acog_listener *li
         reader_error(reader, "must be \"HOST:PORT\", \"[V6]:PORT\" or \"unix:/path\"");
         return false;
     }
-    listener->host = lower_copy(reader, host);
+    listener->host = reader_copy_lower(reader, host);
     return true;
 }
 

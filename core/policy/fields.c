@@ -21,7 +21,7 @@ static void read_text(struct reader *reader, int index, const struct field *fiel
 {
     if (is_false(reader, index)) {
         *out = (struct acog_view){0};
-    } else if (field->kind == FIELD_TOKEN) {
+    } else if (field->kind == ACOG_FIELD_TOKEN) {
         (void)reader_token(reader, index, out);
     } else {
         (void)reader_text(reader, index, out);
@@ -35,11 +35,11 @@ static void read_whole_number(struct reader *reader, int index, const struct fie
     if (!reader_integer(reader, index, field->min, field->max, &value)) {
         return;
     }
-    if (field->kind == FIELD_COUNT) {
+    if (field->kind == ACOG_FIELD_COUNT) {
         *(uint32_t *)target = (uint32_t)value;
-    } else if (field->kind == FIELD_INTEGER) {
+    } else if (field->kind == ACOG_FIELD_INTEGER) {
         *(int32_t *)target = (int32_t)value;
-    } else if (field->kind == FIELD_SIZE) {
+    } else if (field->kind == ACOG_FIELD_SIZE) {
         *(size_t *)target = (size_t)value;
     } else {
         *(int64_t *)target = value;
@@ -55,43 +55,44 @@ static void read_seconds(struct reader *reader, int index, const struct field *f
     }
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the tables of fields, which are constants */
 static void read_field(struct reader *reader, int index, const struct field *field, void *record)
 {
     void *target = (char *)record + field->offset;
     switch (field->kind) {
-    case FIELD_FLAG:
+    case ACOG_FIELD_FLAG:
         (void)reader_flag(reader, index, target);
         return;
-    case FIELD_TEXT:
-    case FIELD_TOKEN:
+    case ACOG_FIELD_TEXT:
+    case ACOG_FIELD_TOKEN:
         read_text(reader, index, field, target);
         return;
-    case FIELD_COUNT:
-    case FIELD_INTEGER:
-    case FIELD_SIZE:
-    case FIELD_INTEGER64:
-    case FIELD_MILLISECONDS:
+    case ACOG_FIELD_COUNT:
+    case ACOG_FIELD_INTEGER:
+    case ACOG_FIELD_SIZE:
+    case ACOG_FIELD_INTEGER64:
+    case ACOG_FIELD_MILLISECONDS:
         read_whole_number(reader, index, field, target);
         return;
-    case FIELD_DOUBLE:
+    case ACOG_FIELD_DOUBLE:
         (void)reader_number(reader, index, field->min, field->max, target);
         return;
-    case FIELD_SECONDS:
+    case ACOG_FIELD_SECONDS:
         read_seconds(reader, index, field, target);
         return;
-    case FIELD_WORD:
+    case ACOG_FIELD_WORD:
         (void)reader_word(reader, index, field->words, target);
         return;
-    case FIELD_WORDS:
+    case ACOG_FIELD_WORDS:
         (void)reader_word_set(reader, index, field->words, target);
         return;
-    case FIELD_GROUP:
+    case ACOG_FIELD_GROUP:
         reader_fields(reader, index, field->group, field->group_count, record);
         return;
-    case FIELD_CUSTOM:
+    case ACOG_FIELD_CUSTOM:
         field->read(reader, index, record);
         return;
-    case FIELD_ELSEWHERE:
+    case ACOG_FIELD_ELSEWHERE:
         return;
     }
     ACOG_UNREACHABLE("unknown kind of field");
@@ -127,6 +128,7 @@ static void find_unknown(struct reader *reader, int index, const struct field *f
     }
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): see read_field() */
 void reader_fields(struct reader *reader, int index, const struct field *fields, size_t count,
                    void *target)
 {

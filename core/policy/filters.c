@@ -57,10 +57,10 @@ struct filter_words {
 };
 
 static const struct field filter_fields[] = {
-    {.name = "name", .kind = FIELD_TEXT, .offset = offsetof(struct filter_words, name)},
-    {.name = "keep", .kind = FIELD_ELSEWHERE},
+    {.name = "name", .kind = ACOG_FIELD_TEXT, .offset = offsetof(struct filter_words, name)},
+    {.name = "keep", .kind = ACOG_FIELD_ELSEWHERE},
     {.name = "when_empty",
-     .kind = FIELD_WORD,
+     .kind = ACOG_FIELD_WORD,
      .offset = offsetof(struct filter_words, when_empty),
      .words = &conditions},
 };

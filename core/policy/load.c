@@ -37,20 +37,18 @@ static int compile_protected(lua_State *L)
     return 0;
 }
 
-enum acog_code load_compile(lua_State *L, int index, const char *path,
-                            const struct compile_options *options, struct acog_shared *shared,
-                            struct acog_loaded *loaded, struct acog_report *report,
+enum acog_code load_compile(const struct load *load, lua_State *L, int index,
                             struct acog_error *error)
 {
     struct compile compile = {
-        .reader = {.L = L, .arena = &loaded->arena, .report = report},
-        .loaded = loaded,
-        .snapshot = &loaded->snapshot,
-        .shared = shared,
-        .options = options,
+        .reader = {.L = L, .arena = &load->loaded->arena, .report = load->report},
+        .loaded = load->loaded,
+        .snapshot = &load->loaded->snapshot,
+        .shared = load->shared,
+        .options = &load->options,
     };
     index = lua_absindex(L, index);
-    reader_root(&compile.reader, path, "configuration");
+    reader_root(&compile.reader, load->path, "configuration");
     if (lua_checkstack(L, 4) == 0) {
         return acog_error_set(error, ACOG_NO_MEMORY, "%s", acog_code_text(ACOG_NO_MEMORY));
     }
@@ -92,45 +90,43 @@ static void add_error(struct acog_report *report, const char *path, const struct
     report_add(report, ACOG_FINDING_ERROR, text);
 }
 
-static enum acog_code load_from_file(const struct acog_policy_options *options,
-                                     struct sources *sources, lua_State *L,
-                                     struct acog_shared *shared, struct acog_loaded *loaded,
-                                     struct acog_report *report, struct acog_error *error)
+static enum acog_code load_from_file(const struct load *load,
+                                     const struct acog_policy_options *options,
+                                     struct sources *sources, struct acog_error *error)
 {
-    const struct compile_options how = {
-        .env = options->env != NULL ? options->env : env_of_process,
-        .env_user = options->env_user,
-        .missing_env_is_warning = options->missing_env_is_warning,
-        .offline = options->offline,
-    };
+    struct acog_lua_files files = {.read = sources_read, .user = sources};
     struct acog_view text;
+    lua_State *L = acog_lua_new(STATE_BYTES_MAX, &files, error);
+    if (L == NULL) {
+        return ACOG_NO_MEMORY;
+    }
     enum acog_code code = sources_main(sources, options, &text, error);
     if (code == ACOG_OK) {
-        code = load_run(L, text, options->path, error);
+        code = load_run(L, text, load->path, error);
     }
     if (code == ACOG_OK) {
-        code = load_compile(L, -1, options->path, &how, shared, loaded, report, error);
+        code = load_compile(load, L, -1, error);
     }
-    return code == ACOG_OK ? sources_keep(sources, loaded, error) : code;
+    if (code == ACOG_OK) {
+        code = sources_keep(sources, load->loaded, error);
+    }
+    acog_lua_close(&L);
+    return code;
 }
 
-static enum acog_code finish(enum acog_code code, const char *path, struct acog_loaded **loaded,
-                             struct acog_snapshot **snapshot, struct acog_report *report,
-                             const struct acog_error *error)
+/* The end of each load: the snapshot, or findings and nothing. */
+static enum acog_code finish(struct load *load, enum acog_code code,
+                             struct acog_snapshot **snapshot, const struct acog_error *error)
 {
-    if (code == ACOG_NO_MEMORY) {
-        loaded_free(loaded);
-        return code;
+    if (code != ACOG_OK && code != ACOG_NO_MEMORY) {
+        add_error(load->report, load->path, error);
     }
-    if (code != ACOG_OK) {
-        add_error(report, path, error);
+    if (code == ACOG_OK && load->report->errors == 0) {
+        *snapshot = &load->loaded->snapshot;
+        return ACOG_OK;
     }
-    if (report->errors > 0) {
-        loaded_free(loaded);
-        return ACOG_INVALID;
-    }
-    *snapshot = &(*loaded)->snapshot;
-    return ACOG_OK;
+    loaded_free(&load->loaded);
+    return code == ACOG_NO_MEMORY ? code : ACOG_INVALID;
 }
 
 enum acog_code acog_policy_load(const struct acog_policy_options *options,
@@ -139,20 +135,23 @@ enum acog_code acog_policy_load(const struct acog_policy_options *options,
 {
     struct acog_error error;
     struct sources sources;
-    struct acog_loaded *loaded = loaded_new(shared);
+    struct load load = {
+        .path = options->path,
+        .options = {.env = options->env != NULL ? options->env : env_of_process,
+                    .env_user = options->env_user,
+                    .missing_env_is_warning = options->missing_env_is_warning,
+                    .offline = options->offline},
+        .shared = shared,
+        .loaded = loaded_new(shared),
+        .report = report,
+    };
     *snapshot = NULL;
-    if (loaded == NULL) {
+    if (load.loaded == NULL) {
         return ACOG_NO_MEMORY;
     }
-    sources_init(&sources, &loaded->arena, options->path);
-    struct acog_lua_files files = {.read = sources_read, .user = &sources};
-    lua_State *L = acog_lua_new(STATE_BYTES_MAX, &files, &error);
-    enum acog_code code = ACOG_NO_MEMORY;
-    if (L != NULL) {
-        code = load_from_file(options, &sources, L, shared, loaded, report, &error);
-        acog_lua_close(&L);
-    }
-    return finish(code, options->path, &loaded, snapshot, report, &error);
+    sources_init(&sources, &load.loaded->arena, options->path);
+    enum acog_code code = load_from_file(&load, options, &sources, &error);
+    return finish(&load, code, snapshot, &error);
 }
 
 /* -- from a table ----------------------------------------------------------------------------------- */
@@ -168,21 +167,25 @@ enum acog_code acog_policy_load_table(struct lua_State *L, int index, const char
                                       struct acog_shared *shared, struct acog_snapshot **snapshot,
                                       struct acog_report *report)
 {
-    static const struct compile_options how = {
-        .env = no_env, .missing_env_is_warning = true, .offline = true};
     struct acog_error error;
     struct sources sources;
-    struct acog_loaded *loaded = loaded_new(shared);
+    struct load load = {
+        .path = path,
+        .options = {.env = no_env, .missing_env_is_warning = true, .offline = true},
+        .shared = shared,
+        .loaded = loaded_new(shared),
+        .report = report,
+    };
     *snapshot = NULL;
-    if (loaded == NULL) {
+    if (load.loaded == NULL) {
         return ACOG_NO_MEMORY;
     }
-    sources_init(&sources, &loaded->arena, path);
-    enum acog_code code = load_compile(L, index, path, &how, shared, loaded, report, &error);
+    sources_init(&sources, &load.loaded->arena, path);
+    enum acog_code code = load_compile(&load, L, index, &error);
     if (code == ACOG_OK) {
         const struct acog_lua_files *beside = acog_lua_files_of(L);
         const struct sources *required = beside->read == sources_read ? beside->user : NULL;
-        code = sources_keep_for_table(&sources, required, path, loaded, &error);
+        code = sources_keep_for_table(&sources, required, path, load.loaded, &error);
     }
-    return finish(code, path, &loaded, snapshot, report, &error);
+    return finish(&load, code, snapshot, &error);
 }

@@ -1,6 +1,10 @@
 /* nearest.c - edit distance (optimal string alignment) over three rows. */
 #include "nearest.h"
 
+#include "acog/contract.h"
+
+#include <stdbool.h>
+
 #define WORD_MAX 32
 
 static size_t least(size_t a, size_t b, size_t c)
@@ -14,6 +18,8 @@ size_t nearest_distance(struct acog_view a, struct acog_view b)
     size_t rows[3][WORD_MAX + 1];
     a = acog_view_slice(a, 0, WORD_MAX);
     b = acog_view_slice(b, 0, WORD_MAX);
+    ACOG_ASSERT(a.ptr != NULL || a.len == 0);
+    ACOG_ASSERT(b.ptr != NULL || b.len == 0);
     for (size_t j = 0; j <= b.len; j++) {
         rows[0][j] = j;
     }

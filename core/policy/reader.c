@@ -3,6 +3,7 @@
 
 #include "acog/contract.h"
 #include "frozen.h"
+#include "lower.h"
 #include "nearest.h"
 #include "report.h"
 
@@ -40,7 +41,7 @@ int words_find(const struct words *words, struct acog_view word)
 
 /* -- where it stands ---------------------------------------------------------------------------------- */
 
-static void add_to_path(struct reader *reader, const char *fmt, va_list args)
+static void ACOG_PRINTF(2, 0) add_to_path(struct reader *reader, const char *fmt, va_list args)
 {
     size_t room = sizeof(reader->path) - reader->path_len;
     int written = vsnprintf(reader->path + reader->path_len, room, fmt, args);
@@ -93,8 +94,8 @@ void reader_leave(struct reader *reader, size_t mark)
     reader->path[mark] = '\0';
 }
 
-static void add_finding(struct reader *reader, enum acog_finding_level level, const char *fmt,
-                        va_list args)
+static void ACOG_PRINTF(3, 0)
+    add_finding(struct reader *reader, enum acog_finding_level level, const char *fmt, va_list args)
 {
     char what[MESSAGE_MAX];
     char text[MESSAGE_MAX + READER_PATH_MAX + sizeof(reader->place) + sizeof(": : ")];
@@ -165,6 +166,15 @@ void *reader_take(struct reader *reader, size_t bytes)
 struct acog_view reader_copy(struct reader *reader, struct acog_view text)
 {
     struct acog_view copy = acog_arena_copy(reader->arena, text);
+    if (copy.ptr == NULL) {
+        reader_raise_no_memory(reader);
+    }
+    return copy;
+}
+
+struct acog_view reader_copy_lower(struct reader *reader, struct acog_view text)
+{
+    struct acog_view copy = lower_copy(reader->arena, text);
     if (copy.ptr == NULL) {
         reader_raise_no_memory(reader);
     }
@@ -242,12 +252,7 @@ bool reader_token(struct reader *reader, int index, struct acog_view *out)
                      ACOG_VIEW_FMT(text));
         return false;
     }
-    char *lower = reader_take(reader, text.len + 1);
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-    }
-    *out = (struct acog_view){.ptr = lower, .len = text.len};
+    *out = reader_copy_lower(reader, text);
     return true;
 }
 

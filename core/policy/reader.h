@@ -73,6 +73,7 @@ void reader_unknown_word(struct reader *reader, struct acog_view word, const str
 
 void *reader_take(struct reader *reader, size_t bytes);
 struct acog_view reader_copy(struct reader *reader, struct acog_view text);
+struct acog_view reader_copy_lower(struct reader *reader, struct acog_view text);
 struct acog_view reader_format(struct reader *reader, const char *fmt, ...) ACOG_PRINTF(2, 3);
 _Noreturn void reader_raise_no_memory(struct reader *reader);
 
@@ -100,21 +101,21 @@ size_t reader_keys(struct reader *reader, int index, const struct acog_view **ke
 /* -- records ---------------------------------------------------------------------------------------- */
 
 enum field_kind {
-    FIELD_FLAG = 0,  /* bool */
-    FIELD_TEXT,      /* struct acog_view; `false` empties it */
-    FIELD_TOKEN,     /* likewise: a header's name in lower case */
-    FIELD_COUNT,     /* uint32_t */
-    FIELD_INTEGER,   /* int32_t */
-    FIELD_SIZE,      /* size_t */
-    FIELD_INTEGER64, /* int64_t */
-    FIELD_DOUBLE,    /* double */
-    FIELD_SECONDS, /* int64_t, in milliseconds: the configuration says seconds, fractions allowed */
-    FIELD_MILLISECONDS, /* int64_t */
-    FIELD_WORD,         /* an enum */
-    FIELD_WORDS,        /* unsigned, bits */
-    FIELD_GROUP,        /* a record in the record, whose fields are offsets into the same target */
-    FIELD_CUSTOM,       /* `read` */
-    FIELD_ELSEWHERE,    /* known, and read by somebody else */
+    ACOG_FIELD_FLAG = 0,  /* bool */
+    ACOG_FIELD_TEXT,      /* struct acog_view; `false` empties it */
+    ACOG_FIELD_TOKEN,     /* likewise: a header's name in lower case */
+    ACOG_FIELD_COUNT,     /* uint32_t */
+    ACOG_FIELD_INTEGER,   /* int32_t */
+    ACOG_FIELD_SIZE,      /* size_t */
+    ACOG_FIELD_INTEGER64, /* int64_t */
+    ACOG_FIELD_DOUBLE,    /* double */
+    ACOG_FIELD_SECONDS, /* int64_t, in milliseconds: the configuration says seconds, fractions allowed */
+    ACOG_FIELD_MILLISECONDS, /* int64_t */
+    ACOG_FIELD_WORD,         /* an enum */
+    ACOG_FIELD_WORDS,        /* unsigned, bits */
+    ACOG_FIELD_GROUP,  /* a record in the record, whose fields are offsets into the same target */
+    ACOG_FIELD_CUSTOM, /* `read` */
+    ACOG_FIELD_ELSEWHERE, /* known, and read by somebody else */
 };
 
 struct field {

@@ -55,9 +55,11 @@ static void read_close(struct reader *reader, int index, void *target)
 }
 
 static const struct field tool_fields[] = {
-    {.name = "name", .kind = FIELD_TEXT, .offset = offsetof(struct acog_provider_reply, tool_name)},
+    {.name = "name",
+     .kind = ACOG_FIELD_TEXT,
+     .offset = offsetof(struct acog_provider_reply, tool_name)},
     {.name = "arguments",
-     .kind = FIELD_TEXT,
+     .kind = ACOG_FIELD_TEXT,
      .offset = offsetof(struct acog_provider_reply, tool_arguments)},
 };
 
@@ -75,11 +77,11 @@ static void read_tool(struct reader *reader, int index, void *target)
 
 static const struct field usage_fields[] = {
     {.name = "input",
-     .kind = FIELD_INTEGER64,
+     .kind = ACOG_FIELD_INTEGER64,
      .offset = offsetof(struct acog_provider_reply, input_tokens),
      .max = TOKENS_MAX},
     {.name = "output",
-     .kind = FIELD_INTEGER64,
+     .kind = ACOG_FIELD_INTEGER64,
      .offset = offsetof(struct acog_provider_reply, output_tokens),
      .max = TOKENS_MAX},
 };
@@ -104,13 +106,13 @@ static void read_done(struct reader *reader, int index, void *target)
 
 static const struct field error_fields[] = {
     {.name = "message",
-     .kind = FIELD_TEXT,
+     .kind = ACOG_FIELD_TEXT,
      .offset = offsetof(struct acog_provider_reply, error_message)},
     {.name = "type",
-     .kind = FIELD_TEXT,
+     .kind = ACOG_FIELD_TEXT,
      .offset = offsetof(struct acog_provider_reply, error_type)},
     {.name = "code",
-     .kind = FIELD_TEXT,
+     .kind = ACOG_FIELD_TEXT,
      .offset = offsetof(struct acog_provider_reply, error_code)},
 };
 
@@ -182,36 +184,39 @@ static void read_status(struct reader *reader, int index, void *target)
 }
 
 static const struct field reply_fields[] = {
-    {.name = "status", .kind = FIELD_CUSTOM, .read = read_status},
-    {.name = "text", .kind = FIELD_TEXT, .offset = REPLY(text)},
-    {.name = "reasoning", .kind = FIELD_TEXT, .offset = REPLY(reasoning)},
-    {.name = "tool", .kind = FIELD_CUSTOM, .read = read_tool},
-    {.name = "refusal", .kind = FIELD_FLAG, .offset = REPLY(refusal)},
-    {.name = "refusal_category", .kind = FIELD_TEXT, .offset = REPLY(refusal_category)},
-    {.name = "finish", .kind = FIELD_TEXT, .offset = REPLY(finish)},
-    {.name = "usage", .kind = FIELD_CUSTOM, .read = read_usage},
-    {.name = "done", .kind = FIELD_CUSTOM, .read = read_done},
-    {.name = "model", .kind = FIELD_TEXT, .offset = REPLY(model)},
+    {.name = "status", .kind = ACOG_FIELD_CUSTOM, .read = read_status},
+    {.name = "text", .kind = ACOG_FIELD_TEXT, .offset = REPLY(text)},
+    {.name = "reasoning", .kind = ACOG_FIELD_TEXT, .offset = REPLY(reasoning)},
+    {.name = "tool", .kind = ACOG_FIELD_CUSTOM, .read = read_tool},
+    {.name = "refusal", .kind = ACOG_FIELD_FLAG, .offset = REPLY(refusal)},
+    {.name = "refusal_category", .kind = ACOG_FIELD_TEXT, .offset = REPLY(refusal_category)},
+    {.name = "finish", .kind = ACOG_FIELD_TEXT, .offset = REPLY(finish)},
+    {.name = "usage", .kind = ACOG_FIELD_CUSTOM, .read = read_usage},
+    {.name = "done", .kind = ACOG_FIELD_CUSTOM, .read = read_done},
+    {.name = "model", .kind = ACOG_FIELD_TEXT, .offset = REPLY(model)},
     {.name = "delay_ms",
-     .kind = FIELD_MILLISECONDS,
+     .kind = ACOG_FIELD_MILLISECONDS,
      .offset = REPLY(delay_ms),
      .max = DELAY_MS_MAX},
     {.name = "first_output_delay_ms",
-     .kind = FIELD_MILLISECONDS,
+     .kind = ACOG_FIELD_MILLISECONDS,
      .offset = REPLY(first_output_delay_ms),
      .max = DELAY_MS_MAX},
-    {.name = "pace_ms", .kind = FIELD_MILLISECONDS, .offset = REPLY(pace_ms), .max = DELAY_MS_MAX},
-    {.name = "chunks", .kind = FIELD_COUNT, .offset = REPLY(chunks), .max = EVENTS_MAX},
-    {.name = "error", .kind = FIELD_CUSTOM, .read = read_error},
-    {.name = "body", .kind = FIELD_TEXT, .offset = REPLY(body)},
-    {.name = "content_type", .kind = FIELD_TEXT, .offset = REPLY(content_type)},
-    {.name = "headers", .kind = FIELD_CUSTOM, .read = read_headers},
-    {.name = "hang", .kind = FIELD_CUSTOM, .read = read_hang},
-    {.name = "reset", .kind = FIELD_CUSTOM, .read = read_reset},
-    {.name = "close", .kind = FIELD_CUSTOM, .read = read_close},
-    {.name = "error_event", .kind = FIELD_CUSTOM, .read = read_error_event},
-    {.name = "malformed_event", .kind = FIELD_CUSTOM, .read = read_malformed_event},
-    {.name = "comments", .kind = FIELD_FLAG, .offset = REPLY(comments)},
+    {.name = "pace_ms",
+     .kind = ACOG_FIELD_MILLISECONDS,
+     .offset = REPLY(pace_ms),
+     .max = DELAY_MS_MAX},
+    {.name = "chunks", .kind = ACOG_FIELD_COUNT, .offset = REPLY(chunks), .max = EVENTS_MAX},
+    {.name = "error", .kind = ACOG_FIELD_CUSTOM, .read = read_error},
+    {.name = "body", .kind = ACOG_FIELD_TEXT, .offset = REPLY(body)},
+    {.name = "content_type", .kind = ACOG_FIELD_TEXT, .offset = REPLY(content_type)},
+    {.name = "headers", .kind = ACOG_FIELD_CUSTOM, .read = read_headers},
+    {.name = "hang", .kind = ACOG_FIELD_CUSTOM, .read = read_hang},
+    {.name = "reset", .kind = ACOG_FIELD_CUSTOM, .read = read_reset},
+    {.name = "close", .kind = ACOG_FIELD_CUSTOM, .read = read_close},
+    {.name = "error_event", .kind = ACOG_FIELD_CUSTOM, .read = read_error_event},
+    {.name = "malformed_event", .kind = ACOG_FIELD_CUSTOM, .read = read_malformed_event},
+    {.name = "comments", .kind = ACOG_FIELD_FLAG, .offset = REPLY(comments)},
 };
 
 const struct record reply_record = {"reply", reply_fields, FIELD_COUNT_OF(reply_fields)};
@@ -234,8 +239,8 @@ struct script_words {
 };
 
 static const struct field script_fields[] = {
-    {.name = "replies", .kind = FIELD_ELSEWHERE},
-    {.name = "cycle", .kind = FIELD_FLAG, .offset = offsetof(struct script_words, cycle)},
+    {.name = "replies", .kind = ACOG_FIELD_ELSEWHERE},
+    {.name = "cycle", .kind = ACOG_FIELD_FLAG, .offset = offsetof(struct script_words, cycle)},
 };
 
 static void read_replies(struct reader *reader, int index, struct acog_provider_script *script)

@@ -19,9 +19,13 @@ struct acog_loaded *loaded_new(struct acog_shared *shared)
 /* The bytes are the arena's own; the views are const for everybody else. A plain memset before a free is dropped. */
 static void wipe(struct acog_view secret)
 {
-    volatile char *byte = (volatile char *)(uintptr_t)secret.ptr;
+    union {
+        const char *lent;
+        volatile char *own;
+    } bytes = {.lent = secret.ptr};
+
     for (size_t i = 0; i < secret.len; i++) {
-        byte[i] = '\0';
+        bytes.own[i] = '\0';
     }
 }
 

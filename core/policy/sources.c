@@ -1,7 +1,9 @@
 /* sources.c - reading files, and finding the headers that they name. */
 #include "sources.h"
 
+#include "acog/contract.h"
 #include "acog/header.h"
+#include "lower.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -118,7 +120,9 @@ static bool path_of(const struct sources *sources, struct acog_view name, char *
     }
     size_t start = strlen(sources->directory);
     for (size_t i = start; i < start + name.len; i++) {
-        path[i] = path[i] == '.' ? '/' : path[i];
+        if (path[i] == '.') {
+            path[i] = '/';
+        }
     }
     return true;
 }
@@ -157,6 +161,7 @@ static bool is_name_byte(char c, bool quoted)
 
 static size_t skip_blanks(struct acog_view text, size_t at)
 {
+    ACOG_ASSERT(text.ptr != NULL || text.len == 0);
     while (at < text.len && (text.ptr[at] == ' ' || text.ptr[at] == '\t')) {
         at++;
     }
@@ -167,17 +172,17 @@ static size_t skip_blanks(struct acog_view text, size_t at)
 static struct acog_view name_at(struct acog_view text, size_t at)
 {
     bool quoted = at < text.len && text.ptr[at] == '[';
-    char quote = '\0';
+    char quote = '"';
     if (!quoted && (at >= text.len || text.ptr[at] != '.')) {
         return (struct acog_view){0};
     }
     at++;
     if (quoted) {
         at = skip_blanks(text, at);
-        quote = at < text.len ? text.ptr[at] : '\0';
-        if (quote != '"' && quote != '\'') {
+        if (at >= text.len || (text.ptr[at] != '"' && text.ptr[at] != '\'')) {
             return (struct acog_view){0};
         }
+        quote = text.ptr[at];
         at++;
     }
     size_t end = at;
@@ -204,15 +209,10 @@ static bool add_name(struct found *found, struct acog_arena *arena, struct acog_
     if (name.len == 0 || name.len > HEADER_BYTES_MAX || found->count == HEADERS_FOUND_MAX) {
         return true;
     }
-    char *lower = acog_arena_take(arena, name.len + 1);
-    if (lower == NULL) {
+    struct acog_view copy = lower_copy(arena, name);
+    if (copy.ptr == NULL) {
         return false;
     }
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-    }
-    struct acog_view copy = {.ptr = lower, .len = name.len};
     bool known = is_secret(copy);
     for (size_t i = 0; i < found->count && !known; i++) {
         known = acog_view_equal(found->names[i], copy);

@@ -57,35 +57,45 @@ static enum acog_code adopt(struct acog_policy_state *state, const struct acog_l
     return acog_lua_call(state->L, 1, 0, LOAD_INSTRUCTIONS, error);
 }
 
+/* Runs and compiles the configuration in state->L. */
+static enum acog_code run_again(struct acog_policy_state *state, const struct load *load,
+                                struct acog_error *error)
+{
+    const struct acog_source *source = &state->snapshot->sources[0];
+    enum acog_code code = load_run(state->L, source->text, load->path, error);
+    if (code == ACOG_OK) {
+        code = load_compile(load, state->L, -1, error);
+        lua_pop(state->L, 1);
+    }
+    if (code == ACOG_OK && load->loaded->fingerprint != state->loaded->fingerprint) {
+        code = acog_error_set(error, ACOG_POLICY,
+                              "%s: means something else each time it is run; do not build lists in "
+                              "the order of pairs()",
+                              load->path);
+    }
+    return code;
+}
+
 /* Evaluates the configuration in state->L and adopts its functions. */
 static enum acog_code evaluate(struct acog_policy_state *state, struct acog_error *error)
 {
-    static const struct compile_options how = {.offline =
-                                                   true}; /* no env: secrets stay where they are */
-    const struct acog_source *source = &state->snapshot->sources[0];
-    struct acog_loaded *again = loaded_new(NULL);
     struct acog_report report;
-    if (again == NULL) {
+    struct load load = {
+        .path = state->snapshot->sources[0].path.ptr,
+        .options = {.offline = true}, /* no env: secrets stay where they are */
+        .loaded = loaded_new(NULL),
+        .report = &report,
+    };
+    if (load.loaded == NULL) {
         return acog_error_set(error, ACOG_NO_MEMORY, "%s", acog_code_text(ACOG_NO_MEMORY));
     }
     acog_report_init(&report);
-    enum acog_code code = load_run(state->L, source->text, source->path.ptr, error);
+    enum acog_code code = run_again(state, &load, error);
     if (code == ACOG_OK) {
-        code = load_compile(state->L, -1, source->path.ptr, &how, NULL, again, &report, error);
-        lua_pop(state->L, 1);
-    }
-    if (code == ACOG_OK && again->fingerprint != state->loaded->fingerprint) {
-        code = acog_error_set(
-            error, ACOG_POLICY,
-            "%s: means something else each time it is run; do not build lists in the "
-            "order of pairs()",
-            source->path.ptr);
-    }
-    if (code == ACOG_OK) {
-        code = adopt(state, again, error);
+        code = adopt(state, load.loaded, error);
     }
     acog_report_fini(&report);
-    loaded_free(&again);
+    loaded_free(&load.loaded);
     return code;
 }
 
