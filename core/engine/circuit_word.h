@@ -41,10 +41,10 @@ acog_circuit_word_look(uint64_t word, const struct acog_circuit_limits *limits, 
 uint64_t acog_circuit_word_take(uint64_t word, int64_t now_ms, bool forced, bool *taken,
                                 struct acog_circuit_ticket *ticket);
 
-/* The word after the ticket came back; `*opened` says whether this opened it (anew). */
+/* The word after the ticket came back; `*was_opened` says whether this opened it (anew). */
 uint64_t acog_circuit_word_settle(uint64_t word, struct acog_circuit_ticket ticket,
                                   enum acog_circuit_result result,
                                   const struct acog_circuit_limits *limits, int64_t now_ms,
-                                  bool *opened);
+                                  bool *was_opened);
 
 #endif

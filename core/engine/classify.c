@@ -93,7 +93,10 @@ static char category_byte(char byte)
     if (byte >= 'A' && byte <= 'Z') {
         return (char)(byte - 'A' + 'a');
     }
-    return byte == '-' || byte == ' ' ? '_' : byte;
+    if (byte == '-' || byte == ' ') {
+        return '_';
+    }
+    return byte;
 }
 
 /* The spellings of one category are equal (G1.4). */
@@ -145,12 +148,15 @@ static void append(struct acog_request *request, struct acog_view text)
 {
     struct acog_view *reason = &request->fallback_reason;
     for (size_t i = 0; i < text.len && reason->len < sizeof request->fallback_reason_text; i++) {
-        unsigned char byte = (unsigned char)text.ptr[i];
+        char byte = text.ptr[i];
         /* A provider wrote it and it goes into logs: nothing but what a code is made of. */
         bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
                      (byte >= '0' && byte <= '9') || byte == '_' || byte == '-' || byte == '.' ||
                      byte == ':';
-        request->fallback_reason_text[reason->len++] = plain ? (char)byte : '_';
+        if (!plain) {
+            byte = '_';
+        }
+        request->fallback_reason_text[reason->len++] = byte;
     }
 }
 

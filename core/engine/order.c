@@ -69,6 +69,7 @@ static uint64_t total_weight(const struct acog_step *step, uint64_t set)
     for (size_t i = 0; i < step->request->kept_count; i++) {
         total += (set & ROW(i)) != 0 ? weight_of(step, i) : 0;
     }
+    ACOG_ASSERT(total > 0); /* the set is not empty, and no weight is 0 */
     return total;
 }
 

@@ -18,13 +18,25 @@ struct writer {
     enum acog_code code; /* the first failure; nothing is written after it */
 };
 
-/* A macro only because a format must reach the compiler as a literal. */
-#define WRITE(writer, ...)                                                   \
-    do {                                                                     \
-        if ((writer)->code == ACOG_OK) {                                     \
-            (writer)->code = acog_buffer_format((writer)->out, __VA_ARGS__); \
-        }                                                                    \
-    } while (0)
+static void put_view(struct writer *writer, struct acog_view text)
+{
+    if (writer->code == ACOG_OK) {
+        writer->code = acog_buffer_append(writer->out, text);
+    }
+}
+
+static void put(struct writer *writer, const char *text)
+{
+    put_view(writer, acog_view_of(text));
+}
+
+static void put_number(struct writer *writer, const char *before, int64_t number)
+{
+    put(writer, before);
+    if (writer->code == ACOG_OK) {
+        writer->code = acog_buffer_format(writer->out, "%lld", (long long)number);
+    }
+}
 
 /* Never empty, without spaces and commas: a word stays one word. */
 static void write_word(struct writer *writer, struct acog_view text)
@@ -32,13 +44,16 @@ static void write_word(struct writer *writer, struct acog_view text)
     char word[WORD_MAX];
     size_t len = 0;
     for (; len < text.len && len < sizeof word; len++) {
-        unsigned char byte = (unsigned char)text.ptr[len];
-        word[len] = byte > ' ' && byte < 0x7f && byte != ',' ? (char)byte : '?';
+        char byte = text.ptr[len];
+        word[len] = byte;
+        if (byte <= ' ' || byte > '~' || byte == ',') {
+            word[len] = '?';
+        }
     }
     if (len == 0) {
         word[len++] = '-';
     }
-    WRITE(writer, "%.*s", (int)len, word);
+    put_view(writer, (struct acog_view){.ptr = word, .len = len});
 }
 
 static void write_name(struct writer *writer, enum acog_vocabulary vocabulary, int value)
@@ -49,9 +64,9 @@ static void write_name(struct writer *writer, enum acog_vocabulary vocabulary, i
 static void write_candidate(struct writer *writer, uint16_t index)
 {
     const struct acog_candidate *candidate = &writer->snapshot->candidates[index];
-    WRITE(writer, " ");
+    put(writer, " ");
     write_word(writer, writer->snapshot->connections[candidate->connection].id);
-    WRITE(writer, "/");
+    put(writer, "/");
     write_word(writer, candidate->declared);
 }
 
@@ -62,10 +77,24 @@ static void write_set(struct writer *writer, const char *key, enum acog_vocabula
     const char *before = key;
     for (int i = 0; i < acog_name_count(vocabulary); i++) {
         if ((set & ACOG_BIT(i)) != 0) {
-            WRITE(writer, "%s", before);
+            put(writer, before);
             write_name(writer, vocabulary, i);
             before = ",";
         }
+    }
+}
+
+static void put_real(struct writer *writer, double number)
+{
+    if (writer->code == ACOG_OK) {
+        writer->code = acog_buffer_format(writer->out, " %g", number);
+    }
+}
+
+static void put_seed(struct writer *writer, uint64_t seed)
+{
+    if (writer->code == ACOG_OK) {
+        writer->code = acog_buffer_format(writer->out, " seed=%llu", (unsigned long long)seed);
     }
 }
 
@@ -104,30 +133,31 @@ static const char *outcome_word(enum acog_outcome outcome)
 static void write_arrived(struct writer *writer, const struct acog_event *event)
 {
     const struct acog_request_facts *facts = event->arrived.facts;
-    WRITE(writer, "arrived ");
+    put(writer, "arrived ");
     write_name(writer, ACOG_VOCABULARY_SURFACE, (int)facts->surface);
-    WRITE(writer, facts->stream ? " stream model=" : " whole model=");
+    put(writer, facts->stream ? " stream model=" : " whole model=");
     write_word(writer, facts->model);
     if (facts->max_tokens >= 0) {
-        WRITE(writer, " max_tokens=%lld", (long long)facts->max_tokens);
+        put_number(writer, " max_tokens=", facts->max_tokens);
     }
     if (facts->choices > 1) {
-        WRITE(writer, " choices=%u", facts->choices);
+        put_number(writer, " choices=", facts->choices);
     }
     for (size_t i = 0; i < facts->pin_count; i++) {
-        WRITE(writer, " pin=");
+        put(writer, " pin=");
         write_word(writer, facts->pins[i]);
     }
-    WRITE(writer, "%s seed=%llu", facts->fallback_opt_out ? " opt_out" : "",
-          (unsigned long long)event->arrived.seed);
+    put(writer, facts->fallback_opt_out ? " opt_out" : "");
+    put_seed(writer, event->arrived.seed);
 }
 
 static void write_answered(struct writer *writer, const struct acog_answer *answer,
                            enum acog_slot_kind kind)
 {
-    WRITE(writer, "answered %s", slot_word(kind));
+    put(writer, "answered ");
+    put(writer, slot_word(kind));
     if (answer->failed) {
-        WRITE(writer, " failed");
+        put(writer, " failed");
         return;
     }
     for (size_t i = 0; i < answer->count; i++) {
@@ -138,11 +168,11 @@ static void write_answered(struct writer *writer, const struct acog_answer *answ
             }
             break;
         case ACOG_SLOT_ORDER:
-            WRITE(writer, " %g", answer->numbers[i]);
+            put_real(writer, answer->numbers[i]);
             break;
         case ACOG_SLOT_FILTER:
         case ACOG_SLOT_USABLE:
-            WRITE(writer, answer->verdicts[i].keep ? " keep" : " drop");
+            put(writer, answer->verdicts[i].keep ? " keep" : " drop");
             break;
         }
     }
@@ -151,24 +181,25 @@ static void write_answered(struct writer *writer, const struct acog_answer *answ
 static void write_failed(struct writer *writer, const struct acog_event *event)
 {
     const struct acog_failure *failure = event->failure;
-    WRITE(writer, "failed %u ", event->attempt);
+    put_number(writer, "failed ", event->attempt);
+    put(writer, " ");
     write_name(writer, ACOG_VOCABULARY_CAUSE, (int)failure->cause);
     if (failure->status != 0) {
-        WRITE(writer, " status=%u", (unsigned)failure->status);
+        put_number(writer, " status=", failure->status);
     }
     write_set(writer, " shapes=", ACOG_VOCABULARY_SHAPE, failure->shapes);
     if (failure->retry_after_ms >= 0) {
-        WRITE(writer, " retry_after=%lld", (long long)failure->retry_after_ms);
+        put_number(writer, " retry_after=", failure->retry_after_ms);
     }
     if (failure->code.len > 0) {
-        WRITE(writer, " code=");
+        put(writer, " code=");
         write_word(writer, failure->code);
     }
     for (size_t i = 0; i < failure->category_count; i++) {
-        WRITE(writer, " category=");
+        put(writer, " category=");
         write_word(writer, failure->categories[i]);
     }
-    WRITE(writer, "%s", failure->reused_no_byte ? " reused_no_byte" : "");
+    put(writer, failure->reused_no_byte ? " reused_no_byte" : "");
 }
 
 static void write_event(struct writer *writer, const struct acog_request *request,
@@ -182,35 +213,37 @@ static void write_event(struct writer *writer, const struct acog_request *reques
         write_answered(writer, &event->answer, request->answered);
         return;
     case ACOG_EVENT_CONNECTED:
-        WRITE(writer, "connected %u%s", event->attempt, event->reused ? " reused" : "");
+        put_number(writer, "connected ", event->attempt);
+        put(writer, event->reused ? " reused" : "");
         return;
     case ACOG_EVENT_HEADERS:
-        WRITE(writer, "headers %u status=%u", event->attempt, (unsigned)event->headers.status);
+        put_number(writer, "headers ", event->attempt);
+        put_number(writer, " status=", event->headers.status);
         return;
     case ACOG_EVENT_FIRST_EVENT:
-        WRITE(writer, "first_event %u", event->attempt);
+        put_number(writer, "first_event ", event->attempt);
         return;
     case ACOG_EVENT_OUTPUT:
-        WRITE(writer, "output %u", event->attempt);
+        put_number(writer, "output ", event->attempt);
         write_set(writer, " ", ACOG_VOCABULARY_OUTPUT, event->outputs);
         return;
     case ACOG_EVENT_ACTIVITY:
-        WRITE(writer, "activity %u", event->attempt);
+        put_number(writer, "activity ", event->attempt);
         return;
     case ACOG_EVENT_HELD_FULL:
-        WRITE(writer, "held_full %u", event->attempt);
+        put_number(writer, "held_full ", event->attempt);
         return;
     case ACOG_EVENT_FAILED:
         write_failed(writer, event);
         return;
     case ACOG_EVENT_DONE:
-        WRITE(writer, "done %u", event->attempt);
+        put_number(writer, "done ", event->attempt);
         return;
     case ACOG_EVENT_CLIENT_GONE:
-        WRITE(writer, "client_gone");
+        put(writer, "client_gone");
         return;
     case ACOG_EVENT_TICK:
-        WRITE(writer, "tick");
+        put(writer, "tick");
         return;
     }
     ACOG_UNREACHABLE("an event");
@@ -220,9 +253,11 @@ static void write_event(struct writer *writer, const struct acog_request *reques
 
 static void write_ask(struct writer *writer, const struct acog_ask *ask)
 {
-    WRITE(writer, "ask %s slot=%u", slot_word(ask->kind), (unsigned)ask->slot);
+    put(writer, "ask ");
+    put(writer, slot_word(ask->kind));
+    put_number(writer, " slot=", ask->slot);
     if (ask->kind == ACOG_SLOT_MATCH) {
-        WRITE(writer, " model=");
+        put(writer, " model=");
         write_word(writer, ask->model);
     }
     for (size_t i = 0; i < ask->count; i++) {
@@ -234,18 +269,19 @@ static void write_dispatch(struct writer *writer, const struct acog_request *req
                            const struct acog_action *action)
 {
     const struct acog_attempt_row *attempt = &request->attempts[action->attempt - 1];
-    WRITE(writer, "dispatch %u", action->attempt);
+    put_number(writer, "dispatch ", action->attempt);
     write_candidate(writer, action->dispatch.candidate);
-    WRITE(writer, " model=");
+    put(writer, " model=");
     write_word(writer, action->dispatch.model);
-    WRITE(writer, "%s%s%s%s", action->dispatch.resend ? " resend" : "",
-          attempt->extra_try ? " extra_try" : "", attempt->fallback ? " fallback" : "",
-          attempt->has_ticket && attempt->ticket.probe ? " probe" : "");
+    put(writer, action->dispatch.resend ? " resend" : "");
+    put(writer, attempt->extra_try ? " extra_try" : "");
+    put(writer, attempt->fallback ? " fallback" : "");
+    put(writer, attempt->has_ticket && attempt->ticket.probe ? " probe" : "");
     for (int i = 0; i < ACOG_CLOCK_COUNT; i++) {
         if (attempt->limits_ms[i] >= 0) {
-            WRITE(writer, " ");
+            put(writer, " ");
             write_name(writer, ACOG_VOCABULARY_CLOCK, i);
-            WRITE(writer, "=%lld", (long long)attempt->limits_ms[i]);
+            put_number(writer, "=", attempt->limits_ms[i]);
         }
     }
 }
@@ -265,22 +301,23 @@ static const char *relay_word(enum acog_relay relay)
 
 static void write_error(struct writer *writer, const struct acog_error_answer *error)
 {
-    WRITE(writer, "answer_error ");
+    put(writer, "answer_error ");
     if (error->by_class) {
-        WRITE(writer, "class=");
+        put(writer, "class=");
         write_name(writer, ACOG_VOCABULARY_CLASS, (int)error->class);
-        WRITE(writer, " relay=%s", relay_word(error->relay));
+        put(writer, " relay=");
+        put(writer, relay_word(error->relay));
     } else {
         write_name(writer, ACOG_VOCABULARY_CONDITION, (int)error->condition);
     }
     if (error->attempt != 0) {
-        WRITE(writer, " from=%u", error->attempt);
+        put_number(writer, " from=", error->attempt);
     }
     if (error->upstream_status != 0) {
-        WRITE(writer, " upstream=%u", (unsigned)error->upstream_status);
+        put_number(writer, " upstream=", error->upstream_status);
     }
     if (error->retry_after_ms >= 0) {
-        WRITE(writer, " retry_after=%lld", (long long)error->retry_after_ms);
+        put_number(writer, " retry_after=", error->retry_after_ms);
     }
 }
 
@@ -295,31 +332,33 @@ static void write_action(struct writer *writer, const struct acog_request *reque
         write_dispatch(writer, request, action);
         return;
     case ACOG_ACTION_CANCEL:
-        WRITE(writer, "cancel %u", action->attempt);
+        put_number(writer, "cancel ", action->attempt);
         return;
     case ACOG_ACTION_COMMIT:
-        WRITE(writer, "commit %u", action->attempt);
+        put_number(writer, "commit ", action->attempt);
         return;
     case ACOG_ACTION_KEEP_REPLY:
-        WRITE(writer, "keep_reply %u", action->attempt);
+        put_number(writer, "keep_reply ", action->attempt);
         return;
     case ACOG_ACTION_REPLAY_KEPT:
-        WRITE(writer, "replay_kept %u", action->attempt);
+        put_number(writer, "replay_kept ", action->attempt);
         return;
     case ACOG_ACTION_DROP_KEPT:
-        WRITE(writer, "drop_kept %u", action->attempt);
+        put_number(writer, "drop_kept ", action->attempt);
         return;
     case ACOG_ACTION_ANSWER_ERROR:
         write_error(writer, &action->error);
         return;
     case ACOG_ACTION_FAIL_STREAM:
-        WRITE(writer, "fail_stream %u %s", action->attempt, action->lost ? "lost" : "error_event");
+        put_number(writer, "fail_stream ", action->attempt);
+        put(writer, action->lost ? " lost" : " error_event");
         return;
     case ACOG_ACTION_END_REPLY:
-        WRITE(writer, "end_reply %u", action->attempt);
+        put_number(writer, "end_reply ", action->attempt);
         return;
     case ACOG_ACTION_FINISH:
-        WRITE(writer, "finish %s", outcome_word(action->outcome));
+        put(writer, "finish ");
+        put(writer, outcome_word(action->outcome));
         return;
     }
     ACOG_UNREACHABLE("an action");
@@ -329,9 +368,9 @@ static void write_action(struct writer *writer, const struct acog_request *reque
 static void write_wait(struct writer *writer, const struct acog_request *request)
 {
     if (request->state == ACOG_REQUEST_WAITING || request->state == ACOG_REQUEST_DRAINING) {
-        WRITE(writer, "    %s until +%lld\n",
-              request->state == ACOG_REQUEST_WAITING ? "wait" : "drain",
-              (long long)(request->wait_until_ms - request->arrived_at_ms));
+        put(writer, request->state == ACOG_REQUEST_WAITING ? "    wait" : "    drain");
+        put_number(writer, " until +", request->wait_until_ms - request->arrived_at_ms);
+        put(writer, "\n");
     }
 }
 
@@ -341,13 +380,14 @@ enum acog_code acog_transcript_step(struct acog_buffer *out, const struct acog_s
                                     const struct acog_actions *actions)
 {
     struct writer writer = {.out = out, .snapshot = snapshot, .code = ACOG_OK};
-    WRITE(&writer, "+%lld ", (long long)(event->now_ms - request->arrived_at_ms));
+    put_number(&writer, "+", event->now_ms - request->arrived_at_ms);
+    put(&writer, " ");
     write_event(&writer, request, event);
-    WRITE(&writer, "\n");
+    put(&writer, "\n");
     for (size_t i = 0; i < actions->count; i++) {
-        WRITE(&writer, "    ");
+        put(&writer, "    ");
         write_action(&writer, request, &actions->list[i]);
-        WRITE(&writer, "\n");
+        put(&writer, "\n");
     }
     write_wait(&writer, request);
     return writer.code;

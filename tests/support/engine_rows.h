@@ -22,6 +22,7 @@
 #define ENGINE_TAKES_OVER_MAX  4
 #define ENGINE_CELLS_MAX       128
 
+/* NOLINTBEGIN(readability-identifier-naming): names of the tests, not of the library */
 enum engine_policy {
     ENGINE_POLICY_ACOG = 0,
     ENGINE_POLICY_ROUTERPLUS,
@@ -29,6 +30,8 @@ enum engine_policy {
     ENGINE_POLICY_KONTINENT,
     ENGINE_POLICY_ONEROUTER,
 };
+
+/* NOLINTEND(readability-identifier-naming) */
 
 struct engine_rows {
     struct acog_snapshot snapshot;

@@ -53,7 +53,7 @@ static bool has_key(struct acog_view word, const char *key, struct acog_view *va
 static int64_t number_of(struct acog_view word)
 {
     unsigned long long value = 0;
-    bool negative = word.len > 0 && word.ptr[0] == '-';
+    bool negative = acog_view_starts(word, ACOG_VIEW("-"));
     ACOG_ASSERT(acog_view_to_u64(acog_view_slice(word, negative ? 1 : 0, word.len), &value));
     return negative ? -(int64_t)value : (int64_t)value;
 }
@@ -352,7 +352,7 @@ static bool read_line(struct story *story, struct acog_view line)
     if (!copied) {
         return false;
     }
-    if (word.len == 0 || word.ptr[0] == '#') {
+    if (word.len == 0 || acog_view_starts(word, ACOG_VIEW("#"))) {
         return true;
     }
     if (is(word, "policy")) {
@@ -384,7 +384,7 @@ bool engine_story_play(struct acog_view text, struct acog_buffer *out, struct ac
         struct acog_view line = acog_view_slice(text, 0, end);
         text = acog_view_slice(text, end + 1, text.len);
         *wrong = line;
-        if (line.len > 0 && line.ptr[0] == '+') {
+        if (acog_view_starts(line, ACOG_VIEW("+"))) {
             fine = story.rows != NULL && play_event(&story, line);
         } else if (!acog_view_starts(line, ACOG_VIEW("    "))) {
             fine = read_line(&story, line);

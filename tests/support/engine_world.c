@@ -50,7 +50,7 @@ void world_status(struct world *world, const char *id, uint16_t status, size_t t
         world_reply(
             world, id,
             (struct world_reply){
-                .kind = WORLD_FAILS,
+                .kind = ACOG_WORLD_FAILS,
                 .failure = {.cause = ACOG_CAUSE_STATUS, .status = status, .retry_after_ms = -1}});
     }
 }
@@ -59,7 +59,7 @@ void world_cause(struct world *world, const char *id, enum acog_cause cause, siz
 {
     for (size_t i = 0; i < times; i++) {
         world_reply(world, id,
-                    (struct world_reply){.kind = WORLD_FAILS,
+                    (struct world_reply){.kind = ACOG_WORLD_FAILS,
                                          .failure = {.cause = cause, .retry_after_ms = -1}});
     }
 }
@@ -68,7 +68,7 @@ void world_shape(struct world *world, const char *id, uint16_t status, enum acog
                  const char *code)
 {
     world_reply(world, id,
-                (struct world_reply){.kind = WORLD_FAILS,
+                (struct world_reply){.kind = ACOG_WORLD_FAILS,
                                      .failure = {.cause = ACOG_CAUSE_STATUS,
                                                  .status = status,
                                                  .shapes = ACOG_BIT(shape),
@@ -78,7 +78,7 @@ void world_shape(struct world *world, const char *id, uint16_t status, enum acog
 
 void world_late(struct world *world, const char *id, int64_t after_ms)
 {
-    world_reply(world, id, (struct world_reply){.kind = WORLD_ANSWERS, .after_ms = after_ms});
+    world_reply(world, id, (struct world_reply){.kind = ACOG_WORLD_ANSWERS, .after_ms = after_ms});
 }
 
 void world_forget_scripts(struct world *world)
@@ -136,7 +136,7 @@ static void note(struct world *world, const struct acog_action *action)
     ACOG_UNREACHABLE("an action");
 }
 
-void world_step(struct world *world, const struct acog_event *event)
+static void take_step(struct world *world, const struct acog_event *event)
 {
     acog_engine_step(&world->rows->snapshot, &world->rows->shared, &world->request, event,
                      &world->actions);
@@ -144,11 +144,16 @@ void world_step(struct world *world, const struct acog_event *event)
         note(world, &world->actions.list[i]);
     }
     world->waits += world->request.state == ACOG_REQUEST_WAITING ? 1 : 0;
-    if (world->request.state == ACOG_REQUEST_ASKING && world->answers != NULL) {
+}
+
+void world_step(struct world *world, const struct acog_event *event)
+{
+    take_step(world, event);
+    while (world->request.state == ACOG_REQUEST_ASKING && world->answers != NULL) {
         struct acog_event answer = {.type = ACOG_EVENT_POLICY_ANSWERED, .now_ms = world->now_ms};
         world->answers(world->user, &world->actions.list[world->actions.count - 1].ask,
                        &answer.answer);
-        world_step(world, &answer);
+        take_step(world, &answer);
     }
 }
 
@@ -199,12 +204,12 @@ static struct world_reply next_reply(struct world *world)
     uint16_t candidate = world->request.attempts[world->request.current - 1].candidate;
     struct world_script *script = &world->scripts[world->rows->candidates[candidate].connection];
     return script->played < script->count ? script->replies[script->played++]
-                                          : (struct world_reply){.kind = WORLD_ANSWERS};
+                                          : (struct world_reply){.kind = ACOG_WORLD_ANSWERS};
 }
 
 static void play(struct world *world, uint32_t attempt, const struct world_reply *reply)
 {
-    if (reply->kind != WORLD_FAILS) {
+    if (reply->kind != ACOG_WORLD_FAILS) {
         world_event(world, ACOG_EVENT_CONNECTED, attempt);
         world_event(world, ACOG_EVENT_HEADERS, attempt);
         if (world->request.facts->stream) {
@@ -212,7 +217,7 @@ static void play(struct world *world, uint32_t attempt, const struct world_reply
             world_event(world, ACOG_EVENT_OUTPUT, attempt);
         }
     }
-    if (reply->kind == WORLD_ANSWERS) {
+    if (reply->kind == ACOG_WORLD_ANSWERS) {
         world_event(world, ACOG_EVENT_DONE, attempt);
         return;
     }

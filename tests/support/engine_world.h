@@ -16,9 +16,9 @@
 #define WORLD_REPLIES_MAX 16 /* of one connection */
 
 enum world_reply_kind {
-    WORLD_ANSWERS = 0,       /* head, first event, text, end, all at once */
-    WORLD_FAILS,             /* .failure */
-    WORLD_DIES_AFTER_OUTPUT, /* text, then .failure */
+    ACOG_WORLD_ANSWERS = 0,       /* head, first event, text, end, all at once */
+    ACOG_WORLD_FAILS,             /* .failure */
+    ACOG_WORLD_DIES_AFTER_OUTPUT, /* text, then .failure */
 };
 
 struct world_reply {

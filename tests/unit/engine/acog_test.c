@@ -154,25 +154,25 @@ static void which_failures_move(void **state)
     (void)state;
 
     static const struct {
-        uint16_t status;
         enum acog_cause cause;
+        uint16_t status;
         bool moves;
     } rows[] = {
         /* FIELD-CASES B67 */
-        {429, ACOG_CAUSE_STATUS, true},  {500, ACOG_CAUSE_STATUS, true},
-        {502, ACOG_CAUSE_STATUS, true},  {503, ACOG_CAUSE_STATUS, true},
-        {529, ACOG_CAUSE_STATUS, true},  {0, ACOG_CAUSE_CONNECT, true},
-        {0, ACOG_CAUSE_CLOSED, true},    {400, ACOG_CAUSE_STATUS, false},
-        {401, ACOG_CAUSE_STATUS, false}, {403, ACOG_CAUSE_STATUS, false},
-        {404, ACOG_CAUSE_STATUS, false}, {413, ACOG_CAUSE_STATUS, false},
-        {422, ACOG_CAUSE_STATUS, false},
+        {ACOG_CAUSE_STATUS, 429, true},  {ACOG_CAUSE_STATUS, 500, true},
+        {ACOG_CAUSE_STATUS, 502, true},  {ACOG_CAUSE_STATUS, 503, true},
+        {ACOG_CAUSE_STATUS, 529, true},  {ACOG_CAUSE_CONNECT, 0, true},
+        {ACOG_CAUSE_CLOSED, 0, true},    {ACOG_CAUSE_STATUS, 400, false},
+        {ACOG_CAUSE_STATUS, 401, false}, {ACOG_CAUSE_STATUS, 403, false},
+        {ACOG_CAUSE_STATUS, 404, false}, {ACOG_CAUSE_STATUS, 413, false},
+        {ACOG_CAUSE_STATUS, 422, false},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct world *world = two_others();
         struct acog_request_facts facts = world_facts(MODEL);
         world_reply(world, "v",
-                    (struct world_reply){.kind = WORLD_FAILS,
+                    (struct world_reply){.kind = ACOG_WORLD_FAILS,
                                          .failure = {.cause = rows[i].cause,
                                                      .status = rows[i].status,
                                                      .retry_after_ms = -1}});

@@ -103,7 +103,7 @@ static void a_death_after_the_first_token_is_terminal(void **state)
     struct world *world = hosts();
     struct acog_request_facts facts = pinned(NULL);
     world_reply(world, "together",
-                (struct world_reply){.kind = WORLD_DIES_AFTER_OUTPUT,
+                (struct world_reply){.kind = ACOG_WORLD_DIES_AFTER_OUTPUT,
                                      .failure = {.cause = ACOG_CAUSE_CUT, .retry_after_ms = -1}});
     world_run(world, &facts);
     assert_string_equal(world->tried, "together"); /* S3.5, S3.9, FIELD-CASES B66 */

@@ -647,7 +647,7 @@ static void end_all(struct chaos *chaos)
 
 static uint64_t seed_to_use(void)
 {
-    const char *text = getenv("ACOG_PROPERTY_SEED");
+    const char *text = getenv("ACOG_PROPERTY_SEED"); /* NOLINT(concurrency-mt-unsafe): one thread */
     unsigned long long seed = 20261130;
     if (text != NULL) {
         assert_true(acog_view_to_u64(acog_view_of(text), &seed));

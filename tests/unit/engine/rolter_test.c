@@ -16,7 +16,7 @@ static struct world *cheap_and_premium(const char *takes_over)
 static void refuses(struct world *world, const char *id, const char *code, const char *category)
 {
     world_reply(world, id,
-                (struct world_reply){.kind = WORLD_FAILS,
+                (struct world_reply){.kind = ACOG_WORLD_FAILS,
                                      .failure = {.cause = ACOG_CAUSE_STATUS,
                                                  .status = 400,
                                                  .shapes = ACOG_BIT(ACOG_SHAPE_REFUSAL),
@@ -268,8 +268,8 @@ static void only_a_429_sets_the_backoff(void **state)
         engine_rows_add(world->rows, "c", ACOG_CHANNEL_CUSTOM, "m");
         struct acog_failure busy = {
             .cause = ACOG_CAUSE_STATUS, .status = 503, .retry_after_ms = 9000};
-        world_reply(world, "a", (struct world_reply){.kind = WORLD_FAILS, .failure = busy});
-        world_reply(world, "b", (struct world_reply){.kind = WORLD_FAILS, .failure = busy});
+        world_reply(world, "a", (struct world_reply){.kind = ACOG_WORLD_FAILS, .failure = busy});
+        world_reply(world, "b", (struct world_reply){.kind = ACOG_WORLD_FAILS, .failure = busy});
         world_run(world, &facts);
         int64_t first_ms = world->request.attempts[1].dispatched_at_ms;
         int64_t second_ms = world->request.attempts[2].dispatched_at_ms - first_ms;

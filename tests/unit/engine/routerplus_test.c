@@ -56,20 +56,20 @@ static void statuses_move_as_the_class_table_says(void **state)
     (void)state;
 
     static const struct {
-        uint16_t status;
         enum acog_failure_class class;
+        uint16_t status;
         bool moves;
     } rows[] = {
-        {429, ACOG_CLASS_THROTTLED, true}, /* S0.39 */
-        {401, ACOG_CLASS_AUTH, true},      /* S0.40 */
-        {402, ACOG_CLASS_AUTH, true},
-        {403, ACOG_CLASS_AUTH, true},
-        {404, ACOG_CLASS_NOT_FOUND, true},    /* S0.43 */
-        {500, ACOG_CLASS_SERVER_ERROR, true}, /* S0.44 */
-        {529, ACOG_CLASS_SERVER_ERROR, true},
-        {408, ACOG_CLASS_INVALID_REQUEST, false}, /* S0.45 */
-        {413, ACOG_CLASS_INVALID_REQUEST, false},
-        {400, ACOG_CLASS_INVALID_REQUEST, false}, /* S0.38 */
+        {ACOG_CLASS_THROTTLED, 429, true}, /* S0.39 */
+        {ACOG_CLASS_AUTH, 401, true},      /* S0.40 */
+        {ACOG_CLASS_AUTH, 402, true},
+        {ACOG_CLASS_AUTH, 403, true},
+        {ACOG_CLASS_NOT_FOUND, 404, true},    /* S0.43 */
+        {ACOG_CLASS_SERVER_ERROR, 500, true}, /* S0.44 */
+        {ACOG_CLASS_SERVER_ERROR, 529, true},
+        {ACOG_CLASS_INVALID_REQUEST, 408, false}, /* S0.45 */
+        {ACOG_CLASS_INVALID_REQUEST, 413, false},
+        {ACOG_CLASS_INVALID_REQUEST, 400, false}, /* S0.38 */
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -216,7 +216,7 @@ static void a_429_cools_the_pool_for_its_retry_after(void **state)
         struct acog_request_facts facts = world_facts("m");
         engine_rows_add(world->rows, "a", ACOG_CHANNEL_DIRECT, "m");
         world_reply(world, "a",
-                    (struct world_reply){.kind = WORLD_FAILS,
+                    (struct world_reply){.kind = ACOG_WORLD_FAILS,
                                          .failure = {.cause = ACOG_CAUSE_STATUS,
                                                      .status = 429,
                                                      .retry_after_ms = rows[i].retry_after_ms}});
