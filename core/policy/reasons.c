@@ -1,6 +1,7 @@
 /* reasons.c - interning with a cap. */
 #include "reasons.h"
 
+#include "acog/contract.h"
 #include "loaded.h"
 
 #define TEXT_BYTES_MAX ((size_t)REASONS_MAX * (REASON_BYTES_MAX + 32))
@@ -20,6 +21,7 @@ void reasons_fini(struct reasons *reasons)
 struct acog_view reasons_keep(struct reasons *reasons, struct acog_view text)
 {
     text = acog_view_slice(text, 0, REASON_BYTES_MAX);
+    ACOG_ASSERT(text.ptr != NULL);
     size_t place = (size_t)loaded_hash(LOADED_HASH_START, text) % PLACES;
     while (reasons->list[place].ptr != NULL) {
         if (acog_view_equal(reasons->list[place], text)) {
