@@ -63,7 +63,9 @@ static bool all_failed_by_time(const struct acog_step *step)
     const struct acog_request *request = step->request;
     for (size_t i = 0; i < request->attempt_count; i++) {
         const struct acog_attempt_row *attempt = &request->attempts[i];
-        if (!acog_class_row_of(step->policy, attempt->class)->by_time) {
+        /* A dead connection that was sent to again is no failure of the candidate. */
+        bool resent = i + 1 < request->attempt_count && request->attempts[i + 1].resend;
+        if (!resent && !acog_class_row_of(step->policy, attempt->class)->by_time) {
             return false;
         }
     }

@@ -27,10 +27,11 @@ struct story {
 /* Takes the next word off the front; empty when there is none. */
 static struct acog_view next_word(struct acog_view *line)
 {
+    ACOG_ASSERT(line->ptr != NULL);
     *line = acog_view_trim(*line);
     size_t end = acog_view_find(*line, ACOG_VIEW(" "));
-    struct acog_view word = acog_view_slice(*line, 0, end);
-    *line = acog_view_slice(*line, end, line->len);
+    struct acog_view word = {.ptr = line->ptr, .len = end};
+    *line = (struct acog_view){.ptr = line->ptr + end, .len = line->len - end};
     return word;
 }
 
@@ -73,7 +74,8 @@ static unsigned set_of(enum acog_vocabulary vocabulary, struct acog_view words)
 
 static const char *kept_name(struct story *story, struct acog_view word)
 {
-    ACOG_ASSERT(story->name_count < NAMES_MAX && word.len < sizeof story->names[0]);
+    ACOG_ASSERT(word.ptr != NULL && word.len < sizeof story->names[0]);
+    ACOG_ASSERT(story->name_count < NAMES_MAX);
     char *name = story->names[story->name_count++];
     memcpy(name, word.ptr, word.len);
     return name;

@@ -81,6 +81,24 @@ static void only_time_is_a_timeout(void **state)
     world_free(&world);
 }
 
+static void a_resend_does_not_make_time_out_of_time(void **state)
+{
+    (void)state;
+    struct world *world = hosts();
+    struct acog_request_facts facts = pinned(NULL);
+    world_reply(
+        world, "together",
+        (struct world_reply){
+            .kind = ACOG_WORLD_FAILS,
+            .failure = {.cause = ACOG_CAUSE_CLOSED, .reused_no_byte = true, .retry_after_ms = -1}});
+    world_late(world, "together", 99000);
+    world_late(world, "groq", 99000);
+    world_run(world, &facts);
+    assert_string_equal(world->tried, "together,together,groq");
+    assert_int_equal(world->error.condition, ACOG_CONDITION_EXHAUSTED_BY_TIME); /* S3.19 */
+    world_free(&world);
+}
+
 static void the_faster_host_comes_first(void **state)
 {
     (void)state;
@@ -121,6 +139,7 @@ int main(void)
         cmocka_unit_test(a_pin_is_never_quietly_moved),
         cmocka_unit_test(a_pin_of_several_hosts_fails_over_within_them),
         cmocka_unit_test(only_time_is_a_timeout),
+        cmocka_unit_test(a_resend_does_not_make_time_out_of_time),
         cmocka_unit_test(the_faster_host_comes_first),
         cmocka_unit_test(a_death_after_the_first_token_is_terminal),
     };
