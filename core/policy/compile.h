@@ -19,13 +19,12 @@
 
 #include <lua.h>
 
-#define SLOTS_MAX           1024
-#define CONNECTIONS_MAX     512
-#define CANDIDATES_MAX      8192
-#define MODELS_A_CONNECTION 4096
-#define MODEL_ID_BYTES_MAX  256
-#define MATCH_INSTRUCTIONS  ((int64_t)200 * 1000 * 1000) /* of making the matcher, for all models */
-#define CALL_INSTRUCTIONS   ((int64_t)2 * 1000 * 1000)   /* of one call of a policy's function */
+#define SLOTS_MAX          1024
+#define CONNECTIONS_MAX    512
+#define CANDIDATES_MAX     8192
+#define MODEL_ID_BYTES_MAX 256
+#define MATCH_INSTRUCTIONS ((int64_t)200 * 1000 * 1000) /* of making the matcher, for all models */
+#define CALL_INSTRUCTIONS  ((int64_t)2 * 1000 * 1000)   /* of one call of a policy's function */
 
 struct compile_options {
     const char *(*env)(void *user, const char *name); /* NULL: secrets are left empty, unread */

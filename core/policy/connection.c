@@ -368,7 +368,7 @@ static void read_listed_models(struct reader *reader, int table)
 {
     lua_State *L = reader->L;
     lua_Integer count = (lua_Integer)lua_rawlen(L, table);
-    for (lua_Integer i = 1; i <= count && i <= MODELS_A_CONNECTION; i++) {
+    for (lua_Integer i = 1; i <= count; i++) {
         struct acog_view id;
         size_t mark = reader_enter(reader, "[%d]", (int)i);
         lua_geti(L, table, i);
@@ -417,7 +417,7 @@ void compile_models(struct reader *reader, int index, void *connection)
     int named = lua_gettop(L);
     const struct acog_view *keys = NULL;
     size_t count = reader_keys(reader, named, &keys);
-    for (size_t i = 0; i < count && i < MODELS_A_CONNECTION; i++) {
+    for (size_t i = 0; i < count; i++) {
         size_t mark = reader_enter(reader, "[\"%.*s\"]", ACOG_VIEW_FMT(keys[i]));
         lua_pushlstring(L, keys[i].ptr, keys[i].len);
         lua_gettable(L, named);

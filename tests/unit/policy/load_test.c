@@ -561,6 +561,36 @@ static void too_many_models_are_refused(void **state)
                    "more than the 64 of a plan");
 }
 
+static void every_list_has_a_cap(void **state)
+{
+    (void)state;
+#define START \
+    "local acog = require \"acog\"\nlocal base = require \"policies.acog\"\nlocal list = {}\n"
+    assert_refused(
+        START "for i = 1, 9000 do list[i] = \"m\" .. i end\nreturn acog.gateway { connections = "
+              "{ acog.connection \"a\" { simulate = true, models = list } } }",
+        "one model more than the 8192 of a configuration");
+    assert_refused(
+        START "for i = 1, 513 do list[i] = acog.connection(\"c\" .. i) { simulate = true, models = "
+              "{ \"m\" .. i } } end\nreturn acog.gateway { connections = list }",
+        "connections: has 513 items, more than the 512 that are allowed");
+    assert_refused(
+        START
+        "for i = 1, 30 do list[i] = i == 1 and \"declared\" or function() return true end end\n"
+        "return acog.gateway { policy = base:with { filters = list }, connections = { "
+        "acog.connection \"a\" { simulate = true, models = { \"m\" } } } }",
+        "filters: has 30 items, more than the 24 that are allowed");
+    assert_refused(
+        START "local deep = list\nfor _ = 1, 40 do deep.x = {} deep = deep.x end\n"
+              "return acog.gateway { connections = { acog.connection \"a\" { labels = list } } }",
+        "tables are nested deeper than 16");
+    assert_refused(
+        START "return acog.gateway { connections = { acog.connection(\"a\") { simulate = true, "
+              "models = { (\"m\"):rep(300) } } } }",
+        "an id of a model has 1 to 256 bytes");
+#undef START
+}
+
 static void require_stays_inside(void **state)
 {
     (void)state;
@@ -641,6 +671,7 @@ int main(void)
         cmocka_unit_test(two_defaults_for_one_model_are_refused),
         cmocka_unit_test(a_configuration_that_loops_is_stopped),
         cmocka_unit_test(too_many_models_are_refused),
+        cmocka_unit_test(every_list_has_a_cap),
         cmocka_unit_test(require_stays_inside),
         cmocka_unit_test(a_load_survives_each_failed_allocation),
     };
