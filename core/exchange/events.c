@@ -273,9 +273,10 @@ void acog_exchange_read_events(struct acog_exchange *exchange)
 }
 
 /* An event that nothing ended is passed on only when the answer is complete with it: else it may be cut itself, and
- * what the client gets is the complete events and one that tells the error. */
+ * what the client gets is the complete events and one that tells the error. Of a torn answer, bytes that hold no data
+ * are no event either. */
 static void take_last_event(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
-                            struct run *run)
+                            bool torn, struct run *run)
 {
     struct acog_sse_event event;
     if (acog_sse_end(&attempt->sse, &event) != ACOG_OK) {
@@ -292,7 +293,8 @@ static void take_last_event(struct acog_exchange *exchange, struct acog_exchange
         &attempt->tracker, event.name, event.data, &exchange->scratch, &outputs, &failure);
     if (kind == ACOG_STREAM_EVENT_ERROR) {
         take_error(exchange, attempt, event.raw, &failure, run);
-    } else if (kind == ACOG_STREAM_EVENT_BAD || !acog_stream_tracker_complete(&attempt->tracker)) {
+    } else if (kind == ACOG_STREAM_EVENT_BAD || (torn && event.data.len == 0) ||
+               !acog_stream_tracker_complete(&attempt->tracker)) {
         attempt->tracker = before;
         drop_event(exchange, attempt, event.raw, run);
     } else if (tell_news(exchange, attempt, run)) {
@@ -306,7 +308,7 @@ void acog_exchange_read_events_end(struct acog_exchange *exchange,
                                    const struct acog_failure *failure)
 {
     struct run run = {{0}};
-    take_last_event(exchange, attempt, &run);
+    take_last_event(exchange, attempt, failure != NULL, &run);
     run_end(exchange, &run);
     if (!is_read(attempt)) {
         return;
