@@ -1,7 +1,8 @@
 /* compile.h - from the table that acog.gateway returned to the rows of a snapshot.
  *
  *   gateway.c     the top level, listeners, limits
- *   connection.c  connections and their models       endpoint.c  addresses       reply.c  `simulate`
+ *   connection.c  connections                         models.c    their models
+ *   endpoint.c    addresses                           reply.c     `simulate`
  *   policy.c      the policy's plain fields          classes.c   classify rows and class table
  *   clocks.c      clocks                             answers.c   errors, stream errors, response headers
  *   filters.c     filters and order                  candidates.c  match, circuits, the list of models
@@ -74,6 +75,9 @@ void compile_checks(struct compile *compile);
 uint16_t compile_slot(struct compile *compile, int index, enum acog_slot_kind kind,
                       const char *name);
 
+/* Whether a text can be an id: 1 to `bytes_max` bytes, no spaces or control characters. */
+bool compile_id_is_sane(struct acog_view id, size_t bytes_max);
+
 /* ACOG_FIELD_CUSTOM functions; the target of the first two is the connection, of the others the policy. */
 void compile_base_url(struct reader *reader, int index, void *target);
 void compile_simulate(struct reader *reader, int index, void *target);
@@ -107,7 +111,8 @@ struct record {
 extern const struct record answer_records[]; /* error, stream_error, response header */
 extern const struct record class_records[];  /* classify row, class */
 extern const struct record clock_record;
-extern const struct record connection_records[]; /* connection, model */
+extern const struct record connection_record;
+extern const struct record model_record;
 extern const struct record filter_record;
 extern const struct record gateway_records[]; /* gateway, limits */
 extern const struct record policy_record;

@@ -9,6 +9,9 @@
 #include <string.h>
 #include <time.h>
 
+#define ROUNDS    100000
+#define QUESTIONS 2000
+
 static const char config[] =
     "local acog = require \"acog\"\n"
     "local base = require \"policies.acog\"\n"
@@ -293,10 +296,6 @@ static void what_an_answer_costs_is_told(void **state)
 {
     (void)state;
 
-    enum {
-        ROUNDS = 100000,
-        QUESTIONS = 2000
-    };
     struct scene scene;
     begin(&scene, config);
     struct timespec from;

@@ -189,7 +189,7 @@ static void a_direct_connection_knows_its_makers_address(void **state)
     end(&scene);
 }
 
-static void the_default_policy_is_S4_and_the_table_of_the_design(void **state)
+static void the_default_policy_is_s4_and_the_table_of_the_design(void **state)
 {
     (void)state;
     struct scene scene;
@@ -654,7 +654,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_example_of_the_design_becomes_rows),
         cmocka_unit_test(a_direct_connection_knows_its_makers_address),
-        cmocka_unit_test(the_default_policy_is_S4_and_the_table_of_the_design),
+        cmocka_unit_test(the_default_policy_is_s4_and_the_table_of_the_design),
         cmocka_unit_test(only_bodies_that_are_told_are_read),
         cmocka_unit_test(simulate_is_a_script),
         cmocka_unit_test(headers_that_a_policy_names_are_let_through),

@@ -41,6 +41,7 @@ static void assert_named(const char *what, struct acog_view name)
     }
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): groups are one deep */
 static void assert_record(const struct record *record)
 {
     for (size_t i = 0; i < record->count; i++) {
@@ -67,7 +68,8 @@ static void every_field_and_word_is_in_the_reference(void **state)
     (void)state;
     read_page("lua/acog.md");
     assert_records(gateway_records);
-    assert_records(connection_records);
+    assert_record(&connection_record);
+    assert_record(&model_record);
     assert_records(class_records);
     assert_records(answer_records);
     assert_record(&clock_record);

@@ -33,7 +33,7 @@ static size_t read_columns(const char *name, int first, int second)
 {
     char path[512];
     char line[2048];
-    const char *corpus = getenv("ACOG_CORPUS");
+    const char *corpus = getenv("ACOG_CORPUS"); /* NOLINT(concurrency-mt-unsafe): one thread */
     if (corpus == NULL) {
         print_message("skipped: ACOG_CORPUS is not set\n");
         skip();
