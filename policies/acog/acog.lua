@@ -117,6 +117,7 @@ return acog.policy {
       { stream = true, base = 60 },
       { stream = false, base = 60, per = 20, add = 1, cap = 600 },
     },
+    total = { stream = false, base = 60, per = 20, add = 1, cap = 600 }, -- D7: the full answer
     first_output = { stream = true, base = 120 },
     idle = 60,
   },
