@@ -135,6 +135,18 @@ test("S4.10: never across families or versions", function(t)
     "claude-haiku-4" } do
     t.equal(ask(t, gw, nil, { model = model }).status, 409, model)
   end
+  gw = gateway(t, { { "a", "direct" } }, base:with { match = { minor = true } }) -- decision 2
+  t.equal(ask(t, gw, nil, { model = "claude-haiku-4-6" }).model, HAIKU)
+  t.equal(ask(t, gw, nil, { model = "claude-haiku-3-5" }).status, 409)
+end)
+
+test("S4.8: an exact id wins over a loose one on its connection (decision 2)", function(t)
+  local gw = t.gateway { policy = base, connections = {
+    acog.connection "v" { channel = "vertex", models = { HAIKU, STAMPED } },
+  } }
+  t.equal(ask(t, gw).model, HAIKU)
+  t.equal(ask(t, gw, nil, { model = STAMPED }).model, STAMPED)
+  t.equal(ask(t, gw, nil, { model = HAIKU .. "-20250101" }).model, HAIKU)
 end)
 
 -- -- failover
@@ -359,7 +371,7 @@ end)
 -- -- pin
 -- ----------------------------------------------------------------------------------------------
 
-test("S4.18b, S4.19: the pin chooses a channel, against the default connection too", function(t)
+test("S4.18b, S4.19, S4.20: the pin chooses a channel, over the default connection too", function(t)
   local gw = gateway(t, { { "d", "direct", HAIKU, { default = true } }, { "v", "vertex" }, { "b",
     "bedrock" } })
   t.equal(ask(t, gw, { ["x-acog-channel"] = "vertex" }).connection, "v")
@@ -376,14 +388,42 @@ test("S4.20: the pin beats arbitrage, and requests fail over inside it", functio
   t.equal(tried(ask(t, gw, { ["x-acog-channel"] = "vertex" })), "v1,v2")
 end)
 
+test("S4.19: every channel can be pinned, the default connection's own too", function(t)
+  local rows = {}
+  for i, channel in ipairs { "direct", "bedrock", "vertex", "azure", "custom" } do
+    rows[i] = { channel, channel }
+  end
+  rows[1][4] = { default = true }
+  local gw = gateway(t, rows)
+  for _, row in ipairs(rows) do
+    local reply = ask(t, gw, { ["x-acog-channel"] = row[2] })
+    t.equal(reply.connection, row[1])
+    t.equal(reply.header["x-acog-channel"], row[2])
+  end
+end)
+
+test("S4.20: nothing leaves the pinned channel, even when it fails or rests (S4.17)", function(t)
+  local gw = pair_of(t)
+  local pin = { ["x-acog-channel"] = "direct" }
+  fails(gw, { a = 500 })
+  t.equal(tried(ask(t, gw, pin)), "a,a,a")
+  t.equal(tried(ask(t, gw, pin)), "a,a") -- G4.12, until the circuit opens
+  local reply = ask(t, gw, pin)
+  t.equal(reply.status, 503)
+  t.equal(reply.error_code, "upstream_unavailable")
+  t.equal(reply.header["retry-after"], "5")
+  t.equal(gw.upstream["b"].count, 0)
+end)
+
 test("S4.21, S4.22: an unknown or unserved channel is a 409", function(t)
-  local gw = gateway(t, { { "d", "direct" } })
-  for _, value in ipairs { "nowhere", "vertex" } do
+  local gw = gateway(t, { { "d", "direct", HAIKU, { default = true } } })
+  for _, value in ipairs { "nowhere", "Direct", "direct,vertex", "", "vertex" } do
     local reply = ask(t, gw, { ["x-acog-channel"] = value })
     t.equal(reply.status, 409)
     t.equal(reply.error_code, "model_not_configured")
     t.match(reply.body, value)
   end
+  t.equal(ask(t, gw, { ["x-acog-channel"] = { "direct", "nowhere" } }).status, 409)
   t.equal(gw.upstream["d"].count, 0)
 end)
 
@@ -446,6 +486,62 @@ test("S4.29, S4.31: opted out, not declared there, or declined again: the origin
   reply = ask(t, gw) -- decision 9: same connection only
   t.equal(reply.header["x-acog-policy-fallback"], "unavailable")
   t.equal(gw.upstream["v"].count, 0)
+  gw = gateway(t, { { "d", "direct", HAIKU, { default = true } },
+    { "v", "vertex", nil, { models = { HAIKU, OPUS } } } },
+    base:with { refusal = { same_connection = false } }) -- G4.4: the policy may widen it
+  gw.upstream["d"]:answers { refusal = true }
+  reply = ask(t, gw)
+  t.equal(reply.header["x-acog-policy-fallback"], "applied")
+  t.equal(tried(reply), "d,v")
+end)
+
+test("S4.29: the fallback model declines too: the first refusal, to the byte", function(t)
+  for _, stream in ipairs { false, true } do
+    local gw = with_opus(t)
+    gw.upstream["d"]:answers { refusal = true }
+    local plain = ask(t, gw, { ["x-acog-policy-fallback"] = "off" }, { stream = stream })
+    gw = with_opus(t)
+    gw.upstream["d"]:answers { { refusal = true }, { refusal = true, refusal_category = "cyber" } }
+    local reply = ask(t, gw, nil, { stream = stream })
+    t.equal(tried(reply), "d,d")
+    t.equal(reply.header["x-acog-policy-fallback"], "unavailable")
+    t.equal(reply.body, plain.body)
+  end
+end)
+
+test("G4.5: already the fallback model comes before opted out", function(t)
+  local gw = with_opus(t)
+  gw.upstream["d"]:answers { refusal = true }
+  local reply = ask(t, gw, { ["x-acog-policy-fallback"] = "off" }, { model = OPUS })
+  t.equal(reply.header["x-acog-policy-fallback"], "skipped")
+end)
+
+test("G4.6: the fallback has a budget of its own", function(t)
+  local gw = gateway(t, { { "a", "direct", nil, { models = { HAIKU, OPUS }, weight = 1000 } },
+    { "b", "bedrock", nil, { models = { HAIKU, OPUS } } } })
+  fails(gw, { a = 500, b = { { status = 500 }, { refusal = true }, { text = "Gladly." } } })
+  local reply = ask(t, gw)
+  t.equal(tried(reply), "a,b,b,b")
+  t.equal(reply.header["x-acog-policy-fallback"], "applied")
+end)
+
+test("S4.24 on chat: an empty answer that content_filter ended; one with text is an answer",
+  function(t)
+  local gw = with_opus(t)
+  gw.upstream["d"]:answers { { refusal = true }, { text = "Gladly." },
+    { text = "half", finish = "content_filter" } }
+  for _, wanted in ipairs { "applied", false } do
+    local reply = gw:post("/v1/chat/completions", { model = HAIKU, messages = t.hello })
+    t.equal(reply.status, 200)
+    t.equal(reply.header["x-acog-policy-fallback"] or false, wanted)
+    t.match(reply.text, wanted and "Gladly." or "half")
+  end
+end)
+
+test("S4.24, B76: a refusal is no failure of the provider", function(t)
+  local gw = with_opus(t)
+  gw.upstream["d"]:answers { refusal = true }
+  for _ = 1, 6 do t.equal(ask(t, gw).status, 200) end
 end)
 
 test("S4.30: without a refusal there is no such header", function(t)
