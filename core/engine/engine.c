@@ -330,6 +330,7 @@ static void take_event(struct acog_step *step, const struct acog_event *event)
     }
     switch (event->type) {
     case ACOG_EVENT_ARRIVED:
+        ACOG_ASSERT(request->plan != NULL);
         on_arrived(step, event);
         return;
     case ACOG_EVENT_POLICY_ANSWERED:

@@ -44,6 +44,7 @@ void acog_exchange_free(struct acog_exchange **exchange)
         acog_buffer_fini(&gone->text);
         acog_arena_fini(&gone->scratch);
         acog_arena_fini(&gone->arena);
+        acog_free(gone->plan);
         acog_free(gone);
         *exchange = NULL;
     }
@@ -62,12 +63,16 @@ void acog_exchange_reset(struct acog_exchange *exchange)
     struct acog_buffer text = exchange->text;
     struct acog_buffer body = exchange->last_words.body;
     struct acog_exchange_attempt *spare = exchange->spare;
+    struct acog_plan_row *plan = exchange->plan;
+    size_t plan_room = exchange->plan_room;
     memset(exchange, 0, sizeof(*exchange));
     exchange->arena = arena;
     exchange->scratch = scratch;
     exchange->text = text;
     exchange->last_words.body = body;
     exchange->spare = spare;
+    exchange->plan = plan;
+    exchange->plan_room = plan_room;
 }
 
 /* -- memory ---------------------------------------------------------------------------------------- */
@@ -175,11 +180,31 @@ bool acog_exchange_next(struct acog_exchange *exchange, struct acog_command *com
 
 /* -- start ----------------------------------------------------------------------------------------- */
 
+/* Rows for the plan of this snapshot's candidates. False without memory. */
+static bool lend_plan(struct acog_exchange *exchange)
+{
+    size_t room = acog_plan_room(exchange->snapshot);
+    if (room > exchange->plan_room) {
+        struct acog_plan_row *grown = acog_grow(exchange->plan, room * sizeof(*grown));
+        if (grown == NULL) {
+            return false;
+        }
+        exchange->plan = grown;
+        exchange->plan_room = room;
+    }
+    exchange->request.plan = exchange->plan;
+    return true;
+}
+
 static void route(struct acog_exchange *exchange)
 {
     struct acog_exchange_client *client = &exchange->client;
     struct acog_exchange_refusal refusal = {.condition = ACOG_CONDITION_INVALID_REQUEST};
     bool taken = acog_exchange_read_client(exchange, &refusal);
+    if (taken && !lend_plan(exchange)) {
+        refusal.condition = ACOG_CONDITION_OVERLOADED;
+        taken = false;
+    }
     exchange->record.routed = true;
     exchange->record.surface = client->surface;
     exchange->record.model = acog_exchange_cut(client->read.model, ACOG_EXCHANGE_MODEL_MAX);

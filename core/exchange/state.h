@@ -142,6 +142,8 @@ struct acog_exchange {
     struct acog_arena scratch; /* of one call */
     struct acog_exchange_client client;
     struct acog_request request;
+    struct acog_plan_row *plan; /* lent to `request`; kept for the next one */
+    size_t plan_room;
     struct acog_ask ask; /* the outstanding one */
     struct acog_exchange_attempt *attempts[ACOG_ATTEMPTS_MAX];
     struct acog_exchange_attempt *spare; /* memory for the next attempt */

@@ -99,7 +99,7 @@ struct acog_http_stream {
     enum acog_reply_flow flow;
     enum acog_http_framing framing; /* of the reply */
     uint64_t reply_left;            /* LENGTH */
-    struct acog_http_reader reader; /* last: its end is large and rarely touched */
+    struct acog_http_reader reader;
 };
 
 struct acog_http_connection {

@@ -6,12 +6,14 @@
  * too long. Body bytes are never copied.
  */
 #include "acog/contract.h"
+#include "acog/memory.h"
 #include "charset.h"
 #include "reader_parts.h"
 
 #include <string.h>
 
-#define HEAD_KEEP_BYTES 8192 /* of the head's memory, kept for the next message */
+#define HEAD_KEEP_BYTES  8192 /* of the head's memory, kept for the next message */
+#define FIELDS_KEEP_ROOM 32   /* and of its rows */
 
 bool acog_reader_refuse(struct acog_http_reader *reader, unsigned status, const char *what)
 {
@@ -65,18 +67,31 @@ void acog_http_reader_init(struct acog_http_reader *reader, enum acog_http_role 
     reader->role = role;
     reader->limits = *limits;
     reader->head_request = false;
+    reader->head.fields = NULL;
+    reader->fields_room = 0;
     acog_buffer_init(&reader->head_bytes, limits->head_bytes_max);
     forget_message(reader);
+}
+
+static void forget_fields(struct acog_http_reader *reader)
+{
+    acog_free(reader->head.fields);
+    reader->head.fields = NULL;
+    reader->fields_room = 0;
 }
 
 void acog_http_reader_fini(struct acog_http_reader *reader)
 {
     acog_buffer_fini(&reader->head_bytes);
+    forget_fields(reader);
 }
 
 void acog_http_reader_reset(struct acog_http_reader *reader)
 {
     acog_buffer_clear(&reader->head_bytes, HEAD_KEEP_BYTES);
+    if (reader->fields_room > FIELDS_KEEP_ROOM) {
+        forget_fields(reader);
+    }
     reader->head_request = false;
     forget_message(reader);
 }
@@ -102,6 +117,7 @@ static bool begin(struct acog_http_reader *reader, char byte, size_t *used)
     acog_buffer_clear(&reader->head_bytes, HEAD_KEEP_BYTES);
     reader->state = ACOG_READER_HEAD;
     reader->line_bytes = 0;
+    reader->line_count = 0;
     return true;
 }
 
@@ -138,6 +154,7 @@ static enum head_scan scan_head(struct acog_http_reader *reader, struct acog_vie
         }
         size_t end = (size_t)(lf - bytes.ptr);
         reader->line_bytes += end + 1 - at;
+        reader->line_count++;
         at = end + 1;
         if (byte_before(reader, bytes, end) != '\r') {
             *taken = at;
@@ -151,6 +168,22 @@ static enum head_scan scan_head(struct acog_http_reader *reader, struct acog_vie
     }
     *taken = at;
     return ACOG_SCAN_MORE;
+}
+
+/* Room for the rows of the head, whose lines are counted: one for each but the first and the empty one. */
+static bool make_fields(struct acog_http_reader *reader)
+{
+    size_t lines = reader->line_count - 2;
+    size_t room = lines < reader->limits.fields_max ? lines : reader->limits.fields_max;
+    if (room > reader->fields_room) {
+        struct acog_header_row *grown = acog_grow(reader->head.fields, room * sizeof(*grown));
+        if (grown == NULL) {
+            return false;
+        }
+        reader->head.fields = grown;
+        reader->fields_room = room;
+    }
+    return true;
 }
 
 /* The head is parsed: where do its body's bytes begin? */
@@ -211,6 +244,9 @@ static enum acog_http_step read_head(struct acog_http_reader *reader, struct aco
     *used += taken;
     if (found == ACOG_SCAN_MORE) {
         return ACOG_HTTP_STEP_MORE;
+    }
+    if (!make_fields(reader)) {
+        return refuse(reader, 503, "out of memory");
     }
     return acog_reader_parse_head(reader) ? begin_body(reader) : broken(reader);
 }

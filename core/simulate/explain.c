@@ -26,6 +26,7 @@ struct explanation {
     struct acog_policy_state *state;
     struct acog_exchange *exchange;
     struct acog_request *plan;
+    struct acog_plan_row rows[ACOG_PLAN_MAX]; /* of `plan` */
     struct acog_buffer body; /* made for the model; then what the exchange answers */
     struct acog_error_answer error;
     unsigned
@@ -215,7 +216,7 @@ static const struct acog_request_facts *plan_on(struct explanation *explanation,
                                                 enum acog_surface surface)
 {
     explanation->refused = 0;
-    memset(explanation->plan, 0, sizeof(*explanation->plan));
+    *explanation->plan = (struct acog_request){.plan = explanation->rows};
     if (write_body(explanation->options, surface, &explanation->body) != ACOG_OK) {
         return NULL;
     }

@@ -84,7 +84,7 @@ struct acog_upstream_call {
     TAILQ_ENTRY(acog_upstream_call) in_all;
     TAILQ_ENTRY(acog_upstream_call) in_news; /* unless ACOG_NEWS_NONE */
     char why[ACOG_WHY_BYTES_MAX];
-    struct acog_http_reader reader; /* large, so the last */
+    struct acog_http_reader reader;
 };
 
 TAILQ_HEAD(acog_call_list, acog_upstream_call);

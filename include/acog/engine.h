@@ -294,8 +294,8 @@ struct acog_attempt_row {
     enum acog_outcome outcome; /* when ended */
 };
 
-/* The whole state of one request: the exchange owns it, zeroed before ARRIVED. Others read what the decision
- * record shows (plan, attempts, fallback, …) and change nothing. */
+/* The whole state of one request: the exchange owns it, zeroed before ARRIVED but for `plan`. Others read what the
+ * decision record shows (plan, attempts, fallback, …) and change nothing. */
 struct acog_request {
     enum acog_request_state state;
     const struct acog_request_facts *facts;
@@ -303,10 +303,11 @@ struct acog_request {
     int64_t arrived_at_ms;
     int64_t now_ms;
     /* planning */
-    struct acog_plan_row plan[ACOG_PLAN_MAX]; /* the kept ones in order, then the dropped ones */
-    size_t plan_count;                        /* all rows */
-    size_t kept_count;                        /* rows in the order */
-    uint8_t next_filter;                      /* the one to run, or being asked */
+    struct acog_plan_row
+        *plan; /* lent, with room for acog_plan_room(): kept ones in order, then dropped ones */
+    size_t plan_count;   /* all rows */
+    size_t kept_count;   /* rows in the order */
+    uint8_t next_filter; /* the one to run, or being asked */
     uint8_t next_order_key;
     enum acog_slot_kind asked;
     enum acog_slot_kind answered; /* the kind of the last answer: for the transcript */
@@ -343,6 +344,14 @@ struct acog_request {
     uint32_t kept_attempt; /* whose answer is kept, 0: none */
     enum acog_outcome outcome;
 };
+
+/* How many rows a plan can have under a snapshot, at least one: a candidate has one row, and most gateways have few
+ * candidates. */
+static inline size_t acog_plan_room(const struct acog_snapshot *snapshot)
+{
+    size_t candidates = snapshot->candidate_count == 0 ? 1 : snapshot->candidate_count;
+    return candidates < ACOG_PLAN_MAX ? candidates : ACOG_PLAN_MAX;
+}
 
 /* Takes one event in and writes what to do into `actions`, whose former content is lost. Events of ended
  * attempts and of an ended request give no action. */

@@ -48,7 +48,7 @@ struct acog_http_head {
     bool keep_alive;
     bool expect_continue; /* requests */
     size_t field_count;
-    struct acog_header_row fields[ACOG_HTTP_FIELDS_MAX]; /* names in lower case, values trimmed */
+    struct acog_header_row *fields; /* the reader's; names in lower case, values trimmed */
 };
 
 /* What was wrong; `status` is for the client (400, 408, 413, 417, 431, 501, 503, 505), and 502 for every response. */
@@ -74,10 +74,9 @@ enum acog_http_step {
     ACOG_HTTP_STEP_BROKEN,   /* reader->problem says why; the connection must be closed */
 };
 
-/* About 8 KB, most of it rows that a message does not touch: they stand last. */
 struct acog_http_reader {
-    bool
-        head_request; /* responses: set before the first byte when the request was HEAD: then there is no body */
+    /* Responses: set before the first byte when the request was HEAD: then there is no body. */
+    bool head_request;
     struct acog_http_problem problem;
     /* From here to `head`: private. */
     enum acog_http_role role;
@@ -86,6 +85,8 @@ struct acog_http_reader {
     struct acog_http_reader_limits limits;
     struct acog_buffer head_bytes; /* the views of `head` point into it */
     size_t line_bytes;             /* of the unfinished line of the head */
+    size_t line_count;             /* of the head, the first and the empty one too */
+    size_t fields_room;            /* rows behind head.fields, made when the lines are counted */
     uint64_t body_left;            /* of the body, or of the chunk */
     uint64_t body_taken;
     size_t chunk_digits;

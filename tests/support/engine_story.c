@@ -12,6 +12,7 @@
 struct story {
     struct engine_rows *rows;
     struct acog_request request;
+    struct acog_plan_row plan[ACOG_PLAN_MAX]; /* lent to `request` */
     struct acog_request_facts facts;
     struct acog_buffer *out;
     int64_t base_ms;           /* the times of the lines count from here */
@@ -177,7 +178,7 @@ static bool read_arrived(struct story *story, struct acog_view line, struct acog
 {
     struct acog_request_facts *facts = &story->facts;
     *facts = (struct acog_request_facts){.max_tokens = -1, .choices = 1};
-    story->request = (struct acog_request){0};
+    story->request = (struct acog_request){.plan = story->plan};
     int surface = acog_name_find(ACOG_VOCABULARY_SURFACE, next_word(&line));
     if (surface < 0) {
         return false;

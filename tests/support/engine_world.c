@@ -12,6 +12,7 @@ struct world *world_new(enum engine_policy policy)
     struct world *world = acog_new(sizeof *world);
     ACOG_ASSERT(world != NULL);
     world->rows = engine_rows_new(policy);
+    world->request.plan = world->plan;
     return world;
 }
 
@@ -170,7 +171,7 @@ void world_event(struct world *world, enum acog_event_type type, uint32_t attemp
 
 void world_arrive(struct world *world, const struct acog_request_facts *facts)
 {
-    world->request = (struct acog_request){0};
+    world->request = (struct acog_request){.plan = world->plan};
     world->tried[0] = '\0';
     world->waits = 0;
     world->answered = false;

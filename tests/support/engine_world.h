@@ -40,7 +40,8 @@ struct world {
     struct engine_rows *rows; /* owned */
     struct world_script scripts[ENGINE_CONNECTIONS_MAX];
     struct acog_request request;
-    struct acog_actions actions; /* of the last step */
+    struct acog_plan_row plan[ACOG_PLAN_MAX]; /* lent to `request` */
+    struct acog_actions actions;              /* of the last step */
     int64_t now_ms;
     uint64_t seed;
     world_answers *answers; /* NULL: the policy asks nothing */

@@ -352,7 +352,10 @@ static void a_probe_that_is_out_leaves_the_others_at_the_end(void **state)
     world->now_ms = until_ms(world, "a");
     world_arrive(world, &facts);
     assert_string_equal(world->tried, "a");
+    struct acog_plan_row rows[ACOG_PLAN_MAX]; /* the next request uses the world's */
+    memcpy(rows, world->plan, sizeof rows);
     struct acog_request probing = world->request;
+    probing.plan = rows;
     world_arrive(world, &facts);
     assert_string_equal(world->tried, "b"); /* S2.28: one request */
     world_event(world, ACOG_EVENT_CLIENT_GONE, 0);

@@ -26,7 +26,7 @@ static void planned(struct world *world, char order[4], bool takes)
     if (takes) {
         world_run(world, &facts);
     } else {
-        world->request = (struct acog_request){0};
+        world->request = (struct acog_request){.plan = world->plan};
         const struct acog_event event = {.type = ACOG_EVENT_ARRIVED,
                                          .arrived = {.facts = &facts, .seed = ++world->seed}};
         acog_engine_plan_only(&world->rows->snapshot, &world->rows->shared, &world->request, &event,

@@ -243,7 +243,7 @@ static void a_plan_alone_dispatches_nothing_and_takes_nothing(void **state)
     engine_rows_add(world->rows, "a", ACOG_CHANNEL_VERTEX, MODEL);
     engine_rows_add(world->rows, "b", ACOG_CHANNEL_BEDROCK, MODEL);
     for (int i = 0; i < 3; i++) {
-        struct acog_request request = {0};
+        struct acog_request request = {.plan = world->plan};
         struct acog_actions actions;
         const struct acog_event event = {.type = ACOG_EVENT_ARRIVED, .arrived = {.facts = &facts}};
         acog_engine_plan_only(&world->rows->snapshot, &world->rows->shared, &request, &event,
@@ -257,7 +257,7 @@ static void a_plan_alone_dispatches_nothing_and_takes_nothing(void **state)
     assert_int_equal(world_in_flight(world), 0);
     world_run(world, &facts);
     assert_string_equal(world->tried, "a"); /* as the plan said */
-    struct acog_request request = {0};
+    struct acog_request request = {.plan = world->plan};
     struct acog_actions actions;
     struct acog_request_facts unknown = world_facts("nobody-has-it");
     const struct acog_event event = {.type = ACOG_EVENT_ARRIVED, .arrived = {.facts = &unknown}};

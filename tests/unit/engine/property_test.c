@@ -24,6 +24,7 @@
 /* What the observer knows of one request. */
 struct observed {
     struct acog_request request;
+    struct acog_plan_row plan[ACOG_PLAN_MAX]; /* lent to `request` */
     struct acog_request_facts facts;
     bool arrived;
     bool asking;
@@ -466,6 +467,7 @@ static void arrive(struct chaos *chaos, struct observed *seen)
 {
     static const char *const pins[] = {"direct", "bedrock", "a", "b", "moon"};
     *seen = (struct observed){
+        .request.plan = seen->plan,
         .facts = {.surface = ACOG_SURFACE_CHAT,
                   .stream = one_in(chaos, 2),
                   .model = one_in(chaos, 10) ? ACOG_VIEW("fallback") : ACOG_VIEW("m"),

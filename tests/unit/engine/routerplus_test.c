@@ -169,7 +169,10 @@ static void while_the_probe_is_out_everyone_else_is_refused(void **state)
     world_arrive(world, &facts);
     assert_string_equal(world->tried, "a");
     assert_true(world->request.attempts[0].ticket.probe);
+    struct acog_plan_row rows[ACOG_PLAN_MAX]; /* the next request uses the world's */
+    memcpy(rows, world->plan, sizeof rows);
     struct acog_request probing = world->request;
+    probing.plan = rows;
     for (int i = 0; i < 19; i++) { /* FIELD-CASES B70 */
         world_arrive(world, &facts);
         assert_int_equal(world->error.condition, ACOG_CONDITION_ALL_OPEN); /* G0.4 */

@@ -523,6 +523,44 @@ static void says_so_when_there_is_no_memory(void **state)
     acog_http_reader_fini(&reader);
 }
 
+/* Feeds a head of that many fields. */
+static void feed_fields(struct acog_http_reader *reader, size_t count)
+{
+    struct acog_buffer text;
+    acog_buffer_init(&text, 65536);
+    assert_int_equal(acog_buffer_append(&text, ACOG_VIEW("GET / HTTP/1.1\r\nHost: a\r\n")),
+                     ACOG_OK);
+    for (size_t i = 1; i < count; i++) {
+        assert_int_equal(acog_buffer_append(&text, ACOG_VIEW("x: y\r\n")), ACOG_OK);
+    }
+    assert_int_equal(acog_buffer_append(&text, ACOG_VIEW("\r\n")), ACOG_OK);
+    size_t used = 0;
+    struct acog_view body;
+    assert_int_equal(acog_http_reader_feed(reader, acog_buffer_view(&text), &used, &body),
+                     ACOG_HTTP_STEP_HEAD);
+    assert_int_equal(reader->head.field_count, count);
+    acog_buffer_fini(&text);
+}
+
+/* An open stream keeps its head: PERF's budget for one is small. */
+static void holds_rows_for_the_fields_that_came(void **state)
+{
+    (void)state;
+    const struct acog_http_reader_limits limits = {
+        .head_bytes_max = 8192, .fields_max = ACOG_HTTP_FIELDS_MAX, .body_bytes_max = 1};
+    struct acog_http_reader reader;
+    acog_http_reader_init(&reader, ACOG_HTTP_REQUEST, &limits);
+    assert_null(reader.head.fields);
+    feed_fields(&reader, 6);
+    assert_int_equal(reader.fields_room, 6);
+    acog_http_reader_reset(&reader);
+    feed_fields(&reader, 200);
+    assert_int_equal(reader.fields_room, 200);
+    acog_http_reader_reset(&reader);
+    assert_null(reader.head.fields); /* so many are rare, and not kept */
+    acog_http_reader_fini(&reader);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -553,6 +591,7 @@ int main(void)
         cmocka_unit_test(tells_a_cut_message_from_a_whole_one),
         cmocka_unit_test(refuses_responses_with_two_lengths),
         cmocka_unit_test(says_so_when_there_is_no_memory),
+        cmocka_unit_test(holds_rows_for_the_fields_that_came),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
