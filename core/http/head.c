@@ -13,6 +13,7 @@ struct facts {
     unsigned host_count;
     unsigned length_count;
     unsigned coding_count;
+    unsigned expect_count;
     bool close;
     bool keep_alive;
 };
@@ -82,8 +83,8 @@ static bool parse_target(struct acog_http_reader *reader, struct head_text *text
         return acog_reader_refuse(reader, 400, "bad request target");
     }
     text->at += target.len + 1;
-    bool asterisk = acog_view_equal(target, ACOG_VIEW("*"));
-    if (asterisk && !acog_view_equal(reader->head.method, ACOG_VIEW("OPTIONS"))) {
+    if (target.ptr[0] == '*' &&
+        (target.len > 1 || !acog_view_equal(reader->head.method, ACOG_VIEW("OPTIONS")))) {
         return acog_reader_refuse(reader, 400, "the target * is for OPTIONS");
     }
     reader->head.target = target;
@@ -122,7 +123,8 @@ static bool parse_status_line(struct acog_http_reader *reader, struct head_text 
            acog_reader_refuse(reader, 502, "bad status line");
 }
 
-/* A list of tokens; only two of them matter here. */
+/* A list of tokens; only two of them matter here. That it names others, Content-Length even, changes nothing: no header
+ * is passed on because nobody named it. */
 static void note_connection(struct facts *facts, struct acog_view list)
 {
     while (list.len > 0) {
@@ -159,9 +161,17 @@ static bool note_coding(struct acog_http_reader *reader, struct facts *facts,
            acog_reader_refuse(reader, 501, "the only transfer coding is chunked");
 }
 
-static bool note_expect(struct acog_http_reader *reader, struct acog_view value)
+/* In HTTP/1.0 its value is not looked at: RFC 9110 section 10.1.1. */
+static bool note_expect(struct acog_http_reader *reader, struct facts *facts,
+                        struct acog_view value)
 {
-    if (reader->role == ACOG_HTTP_RESPONSE || reader->head.minor == 0) {
+    if (reader->role == ACOG_HTTP_RESPONSE) {
+        return true;
+    }
+    if (facts->expect_count++ > 0) {
+        return acog_reader_refuse(reader, 417, "more than one Expect");
+    }
+    if (reader->head.minor == 0) {
         return true;
     }
     reader->head.expect_continue = true;
@@ -181,7 +191,8 @@ static bool note_field(struct acog_http_reader *reader, struct facts *facts,
         }
         return true;
     case sizeof("expect") - 1:
-        return !acog_view_equal(row->name, ACOG_VIEW("expect")) || note_expect(reader, row->value);
+        return !acog_view_equal(row->name, ACOG_VIEW("expect")) ||
+               note_expect(reader, facts, row->value);
     case sizeof("connection") - 1:
         if (acog_view_equal(row->name, ACOG_VIEW("connection"))) {
             note_connection(facts, row->value);
@@ -260,7 +271,8 @@ static bool settle_target(struct acog_http_reader *reader, const struct facts *f
     while (path < target.len && target.ptr[path] != '/' && target.ptr[path] != '?') {
         path++;
     }
-    if (!acog_view_equal_nocase(acog_view_slice(target, authority, path), facts->host)) {
+    if (path == authority ||
+        !acog_view_equal_nocase(acog_view_slice(target, authority, path), facts->host)) {
         return acog_reader_refuse(reader, 400, "the target names another host than Host does");
     }
     if (path == target.len || target.ptr[path] == '?') {
@@ -293,13 +305,16 @@ static bool settle_request(struct acog_http_reader *reader, const struct facts *
     return true;
 }
 
+/* A 204 or 304 that announces a body may be followed by one after all, and later, when nobody looks at the connection:
+ * it is not used again. (The length of a 304 is legal; to a POST it has no use.) */
 static void settle_response(struct acog_http_reader *reader, const struct facts *facts)
 {
     struct acog_http_head *head = &reader->head;
-    bool bodiless =
-        reader->head_request || head->status < 200 || head->status == 204 || head->status == 304;
-    if (bodiless) {
+    bool bodiless = head->status < 200 || head->status == 204 || head->status == 304;
+    if (reader->head_request || bodiless) {
+        bool announced = facts->coding_count > 0 || head->content_length > 0;
         head->framing = ACOG_HTTP_NO_BODY;
+        head->keep_alive = head->keep_alive && (reader->head_request || !announced);
     } else if (facts->length_count == 0 && facts->coding_count == 0) {
         head->framing = ACOG_HTTP_UNTIL_CLOSE;
         head->keep_alive = false;

@@ -3,7 +3,8 @@
  * A case is a heading, a comment with its type, the bytes, and llhttp's log. What llhttp refuses, and what it takes only
  * in a lenient mode, must be refused here. What it takes must be taken here with as many messages and body bytes, but
  * for the cases of a table, which says why we are stricter. A request of HTTP/1.1 without Host, which llhttp does not
- * look at, gets one first. The exceptions are counted, so a change of either side shows.
+ * look at, gets one first. The exceptions are counted, so a change of either side shows. One case needs a callback of
+ * llhttp's, to which we have no counterpart: it shows what must not happen.
  */
 #include "tests/support/check.h"
 #include "tests/support/corpus.h"
@@ -22,10 +23,10 @@ struct exception {
 
 /* Where we refuse what llhttp takes. */
 static const struct exception stricter[] = {
-    {"CONNECT request", "CONNECT is for proxies"},
-    {"CONNECT request with CAPS", "CONNECT is for proxies"},
-    {"CONNECT with body", "CONNECT is for proxies"},
-    {"Underscore in hostname", "CONNECT is for proxies"},
+    {"CONNECT request", "RFC 9110 section 9.3.6: CONNECT is for proxies"},
+    {"CONNECT request with CAPS", "RFC 9110 section 9.3.6: CONNECT is for proxies"},
+    {"CONNECT with body", "RFC 9110 section 9.3.6: CONNECT is for proxies"},
+    {"Underscore in hostname", "RFC 9110 section 9.3.6: CONNECT is for proxies"},
     {"M-SEARCH request", "RFC 9112 section 3.2.4: * is for OPTIONS"},
     {"SOURCE request with ICE", "not HTTP"},
     {"OPTIONS request with RTSP", "not HTTP"},
@@ -36,24 +37,31 @@ static const struct exception stricter[] = {
      "RFC 9110 section 4.2.4: user information in a target is refused"},
     {"HTTP 101 response with Upgrade and Content-Length header", "no upgrade is ever asked for"},
     {"HTTP 101 response with Upgrade and Transfer-Encoding header", "no upgrade is ever asked for"},
-    {"HTTP 304 with Content-Length", "an empty line before a response belongs to nobody"},
-    {"HTTP 100 first, then 400", "an empty line before a response belongs to nobody"},
-    {"Should parse multiple events", "an empty line before a response belongs to nobody"},
-    {"Response starting with CRLF", "an empty line before a response belongs to nobody"},
+    {"HTTP 304 with Content-Length",
+     "RFC 9112 section 2.2: only before a request an empty line is passed over"},
+    {"HTTP 100 first, then 400",
+     "RFC 9112 section 2.2: only before a request an empty line is passed over"},
+    {"Should parse multiple events",
+     "RFC 9112 section 2.2: only before a request an empty line is passed over"},
+    {"Response starting with CRLF",
+     "RFC 9112 section 2.2: only before a request an empty line is passed over"},
     {"RTSP response", "not HTTP"},
     {"ICE response", "not HTTP"},
     {"HTTP version 0.9", "only 1.0 and 1.1 are spoken"},
-    {"`chunked` before other transfer-encoding", "an unknown end of the body is no end at close"},
+    {"`chunked` before other transfer-encoding",
+     "RFC 9112 section 7: no coding but chunked comes unasked"},
     {"multiple transfer-encoding where chunked is not the last one",
-     "an unknown end of the body is no end at close"},
+     "RFC 9112 section 7: no coding but chunked comes unasked"},
     {"`chunkedchunked` transfer-encoding does not enable chunked enconding",
-     "an unknown end of the body is no end at close"},
+     "RFC 9112 section 7: no coding but chunked comes unasked"},
 };
 
 /* Where we take what llhttp refuses. */
 static const struct exception laxer[] = {
-    {"HTTP protocol and ANNOUNCE method", "a method is any token: the handler answers 405"},
-    {"Invalid method", "a method is any token: the handler answers 405"},
+    /* RFC 9110 section 9.1: a method is any token, and RFC 9112 section 6.3 frames a body by the fields alone, so a
+     * method nobody knows cannot move the end of its request. The handler answers 405. */
+    {"HTTP protocol and ANNOUNCE method", "a method is any token"},
+    {"Invalid method", "a method is any token"},
 };
 
 #define STRICTER_COUNT (sizeof(stricter) / sizeof(stricter[0]))
@@ -62,7 +70,7 @@ static const struct exception laxer[] = {
 struct tally {
     unsigned cases;
     unsigned failed;
-    unsigned skipped; /* they need a callback of llhttp's */
+    unsigned skipping; /* a callback of llhttp's skips the body */
     unsigned stricter_seen[STRICTER_COUNT];
     unsigned laxer_seen[LAXER_COUNT];
 };
@@ -302,12 +310,22 @@ static bool is_good(const struct http_story *how, const struct test_case *test,
             is_listed(stricter, STRICTER_COUNT, test->title, tally->stricter_seen));
 }
 
+/* A callback of llhttp's may say that a request has no body, whatever its length says; what follows is then a request.
+ * That is smuggling with a name: our reader has no such word for requests (for responses it has, head_request), so all
+ * that follows must be of the body, and no request is served. */
+static bool keeps_to_the_length(const struct http_story *how, struct acog_view bytes)
+{
+    struct http_story story = *how;
+    http_story_tell(&story, bytes);
+    size_t head_bytes = acog_view_find(bytes, ACOG_VIEW("\r\n\r\n")) + 4;
+    bool kept = !story.broken && story.messages == 0 && story.taken == bytes.len &&
+                story.body_bytes == bytes.len - head_bytes;
+    http_story_fini(&story);
+    return kept;
+}
+
 static void check_case(const struct test_case *test, struct tally *tally)
 {
-    if (test->skips_body) {
-        tally->skipped++;
-        return;
-    }
     struct acog_buffer bytes;
     struct acog_buffer hosted;
     acog_buffer_init(&bytes, CASE_BYTES_MAX);
@@ -324,7 +342,10 @@ static void check_case(const struct test_case *test, struct tally *tally)
         append(&hosted, acog_buffer_view(&bytes));
     }
     tally->cases++;
-    if (!is_good(&story, test, &hosted, tally)) {
+    tally->skipping += test->skips_body ? 1 : 0;
+    bool good = test->skips_body ? keeps_to_the_length(&story, acog_buffer_view(&hosted))
+                                 : is_good(&story, test, &hosted, tally);
+    if (!good) {
         tally->failed++;
         http_story_tell(&story, acog_buffer_view(&hosted));
         (void)printf("%s, \"%s\" (%s):\n%.*s\n%.*s\n", test->file, test->title, test->type,
@@ -388,15 +409,16 @@ static unsigned sum(const unsigned *counts, size_t count)
 }
 
 static void check_folder(const char *folder, unsigned cases, unsigned stricter_cases,
-                         unsigned laxer_cases)
+                         unsigned laxer_cases, unsigned skipping_cases)
 {
     struct tally tally = {0};
     if (acog_corpus_missing()) {
         skip();
     }
     assert_true(acog_corpus_each(folder, ".md", check_file, &tally) > 0);
-    (void)printf("%s: %u cases, %u need a callback\n", folder, tally.cases, tally.skipped);
+    (void)printf("%s: %u cases\n", folder, tally.cases);
     assert_int_equal(tally.failed, 0);
+    assert_int_equal(tally.skipping, skipping_cases);
     assert_int_equal(tally.cases, cases);
     assert_int_equal(sum(tally.stricter_seen, STRICTER_COUNT), stricter_cases);
     assert_int_equal(sum(tally.laxer_seen, LAXER_COUNT), laxer_cases);
@@ -405,13 +427,13 @@ static void check_folder(const char *folder, unsigned cases, unsigned stricter_c
 static void reads_requests_as_llhttp_does_or_stricter(void **state)
 {
     (void)state;
-    check_folder("3-protocol/http/llhttp/request", 129, 11, 2);
+    check_folder("3-protocol/http/llhttp/request", 130, 11, 2, 1);
 }
 
 static void reads_responses_as_llhttp_does_or_stricter(void **state)
 {
     (void)state;
-    check_folder("3-protocol/http/llhttp/response", 62, 12, 0);
+    check_folder("3-protocol/http/llhttp/response", 62, 12, 0, 0);
 }
 
 int main(void)

@@ -284,6 +284,11 @@ static void takes_absolute_targets_of_the_host_only(void **state)
     check_target("?http://a:80/", "broken 400 bad request target\n");
     check_request("GET http://a/ HTTP/1.0\r\n\r\n",
                   "broken 400 the target names another host than Host does\n");
+    check_request("GET http:///x HTTP/1.0\r\n\r\n",
+                  "broken 400 the target names another host than Host does\n");
+    check_target("*/v1/x", "broken 400 the target * is for OPTIONS\n");
+    check_request("OPTIONS *x HTTP/1.1\r\nHost: a\r\n\r\n",
+                  "broken 400 the target * is for OPTIONS\n");
 }
 
 static void leaves_paths_as_they_are_written(void **state)
@@ -358,6 +363,10 @@ static void knows_one_expectation(void **state)
                  "head POST / 1.1 length=0 keep expect "
                  "[host=a][expect=100-Continue][content-length=0]\nend\n");
     check_header("Expect: 200-ok", "broken 417 the only expectation is 100-continue\n");
+    check_header("Expect: 100-continue\r\nExpect: 100-continue",
+                 "broken 417 more than one Expect\n");
+    check_request("POST / HTTP/1.0\r\nExpect: x\r\nExpect: x\r\n\r\n",
+                  "broken 417 more than one Expect\n");
     check_request("POST / HTTP/1.0\r\nExpect: x\r\n\r\n",
                   "head POST / 1.0 no-body close [expect=x]\nend\n");
 }
@@ -420,12 +429,23 @@ static void reads_responses_of_every_framing(void **state)
     check_response("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n\r\n",
                    "head 200 1.0 until-close close [connection=keep-alive]\nend\n");
     check_response(
-        "HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 304 Not Modified\r\nContent-Length: 0\r\n\r\n",
         "head 204 1.1 no-body keep \nend\n"
-        "head 304 1.1 no-body keep [content-length=5]\nend\n");
+        "head 304 1.1 no-body keep [content-length=0]\nend\n");
     struct http_story head = {.role = ACOG_HTTP_RESPONSE, .head_request = true};
     check_story(head, ACOG_VIEW("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"),
                 "head 200 1.1 no-body keep [content-length=5]\nend\n");
+}
+
+static void a_bodiless_answer_that_announces_a_body_ends_the_connection(void **state)
+{
+    (void)state;
+    check_response("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello",
+                   "head 204 1.1 no-body close [content-length=5]\nend\n");
+    check_response("HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                   "head 204 1.1 no-body close [transfer-encoding=chunked]\nend\n");
+    check_response("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n",
+                   "head 304 1.1 no-body close [content-length=5]\nend\n");
 }
 
 static void reads_status_lines_as_servers_write_them(void **state)
@@ -586,6 +606,7 @@ int main(void)
         cmocka_unit_test(caps_the_number_of_fields),
         cmocka_unit_test(caps_the_body),
         cmocka_unit_test(reads_responses_of_every_framing),
+        cmocka_unit_test(a_bodiless_answer_that_announces_a_body_ends_the_connection),
         cmocka_unit_test(reads_status_lines_as_servers_write_them),
         cmocka_unit_test(passes_interim_responses_and_refuses_101),
         cmocka_unit_test(tells_a_cut_message_from_a_whole_one),
