@@ -175,6 +175,20 @@ test("clocks: the full answer, not only its head (D7)", function(t)
   t.equal(class, "timeout_full")
 end)
 
+test("B73a, B73b: no head, or a head and nothing more: the next one answers, charged once",
+  function(t)
+  for reply, class in pairs { [{ hang = "head" }] = "timeout_headers",
+    [{ hang = "body" }] = "timeout_full" } do
+    local ms, said = first_attempt_ms(t, reply, { stream = true })
+    t.equal(ms, 60000)
+    t.equal(said, class)
+    local gw = gateway(t, { { "a", "direct" } }, once)
+    gw.upstream["a"]:answers(reply)
+    for _ = 1, 5 do t.equal(ask(t, gw, { stream = true }).status, 504) end
+    t.equal(ask(t, gw, { stream = true }).status, 503)
+  end
+end)
+
 test("clocks: the first output within 120 s, and a comment is none (B73c)", function(t)
   local ms, class = first_attempt_ms(t,
     { text = "late", delay_ms = 50000, first_output_delay_ms = 1000000 }, { stream = true },
@@ -249,8 +263,10 @@ test("decision 11: of a mixed failure the last attempt is told", function(t)
 end)
 
 test("B69: Retry-After of a 429 is digits only, at most 60", function(t)
-  for told, passed in pairs { ["5"] = "5", ["999999"] = "60", ["2abc"] = false, ["-3"] = false,
-    ["99999999999999999999"] = "60" } do
+  for told, passed in pairs {
+    ["5"] = "5", ["0"] = "0", ["999999"] = "60", ["2abc"] = false, ["-3"] = false, [""] = false,
+    ["99999999999999999999"] = "60",
+  } do
     local gw = gateway(t, { { "a", "direct" } })
     gw.upstream["a"]:answers { status = 429, headers = { ["retry-after"] = told } }
     t.equal(ask(t, gw).header["retry-after"] or false, passed, told)
@@ -269,7 +285,24 @@ test("B109: a refused key: its status, own body; a body that tells the key is re
   end
 end)
 
-test("B67: a 400 keeps its status and its message; nobody else is asked", function(t)
+test("B67: which failures move, and which are the answer", function(t)
+  for _, case in ipairs {
+    { { status = 429 }, true }, { { status = 500 }, true }, { { status = 502 }, true },
+    { { status = 503 }, true }, { { status = 529 }, true }, { { reset = "connect" }, true },
+    { { reset = "head" }, true }, { { status = 400 } }, { { status = 401 } }, { { status = 403 } },
+    { { status = 404 } }, { { status = 413 } }, { { status = 422 } },
+  } do
+    for _, stream in ipairs { false, true } do
+      local gw = pair_of(t)
+      gw.upstream["a"]:answers(case[1])
+      local reply = ask(t, gw, { stream = stream })
+      t.equal(tried(reply), case[2] and "a,b" or "a", case[1].status)
+      t.equal(reply.status, case[2] and 200 or case[1].status)
+    end
+  end
+end)
+
+test("B67: a 400 keeps its status and its message", function(t)
   local gw = pair_of(t)
   gw.upstream["a"]:answers { status = 400, error = { message = "prompt is too long" } }
   local reply = ask(t, gw)
@@ -381,6 +414,31 @@ test("B62: a probe whose client leaves is free again", function(t)
   t.equal(ask(t, gw).status, 503)
   probe:hang_up()
   t.equal(ask(t, gw).status, 200)
+end)
+
+-- -- ids
+-- ------------------------------------------------------------------------------------------------
+
+test("B78, B80: the longest family wins, and every spelling reaches what was declared", function(t)
+  local gw = t.gateway { policy = base, connections = {
+    acog.connection "o" { maker = "openai",
+      models = { "gpt-4o", "gpt-4o-mini", "o1", "o1-mini" } },
+    acog.connection "b" { channel = "bedrock",
+      models = { "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-opus-4",
+        "claude-opus-4-5" } },
+  } }
+  for asked, sent in pairs {
+    ["gpt-4o-mini-2024-07-18"] = "gpt-4o-mini", ["gpt-4o-2024-08-06"] = "gpt-4o",
+    ["o1-mini-2024-09-12"] = "o1-mini", ["claude-opus-4-5-20251101"] = "claude-opus-4-5",
+    ["claude-opus-4-20250514"] = "claude-opus-4", ["gpt-4o-audio-preview"] = false,
+    ["anthropic/claude-sonnet-4.5"] = "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    ["claude-sonnet-4-5@20250929"] = "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    ["claude-sonnet-4-5"] = "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+  } do
+    local reply = ask(t, gw, { model = asked }, nil, SURFACES.chat)
+    t.equal(reply.status, sent and 200 or 409, asked)
+    t.equal(reply.model or false, sent, asked)
+  end
 end)
 
 -- -- headers and lists
