@@ -3,8 +3,11 @@
 #include "acog/random.h"
 #include "state.h"
 
+#include <string.h>
+
 #define REQUEST_ID_MAX  ((size_t)128)
-#define MADE_ID_LETTERS 24 /* five bits each */
+#define MADE_ID_PREFIX  "req_"
+#define MADE_ID_LETTERS (ACOG_MADE_ID_BYTES - (sizeof(MADE_ID_PREFIX) - 1)) /* five bits each */
 
 /* -- the request's id ------------------------------------------------------------------------------ */
 
@@ -24,26 +27,33 @@ bool acog_exchange_sane_token(struct acog_view text, size_t bytes_max)
     return true;
 }
 
-struct acog_view acog_exchange_request_id(struct acog_exchange *exchange)
+void acog_exchange_make_id(uint64_t *random, char *out)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
+    memcpy(out, MADE_ID_PREFIX, sizeof(MADE_ID_PREFIX) - 1);
+    uint64_t bits = 0;
+    for (size_t i = 0; i < MADE_ID_LETTERS; i++) {
+        if (i % 12 == 0) {
+            bits = acog_random_next(random);
+        }
+        out[sizeof(MADE_ID_PREFIX) - 1 + i] = letters[bits & 31U];
+        bits >>= 5U;
+    }
+}
+
+struct acog_view acog_exchange_request_id(struct acog_exchange *exchange)
+{
     struct acog_view given = acog_header_find(exchange->start.headers, exchange->start.header_count,
                                               ACOG_VIEW("x-request-id"));
     if (acog_exchange_sane_token(given, REQUEST_ID_MAX)) {
         return given;
     }
-    struct acog_view made =
-        acog_exchange_copy_text(exchange, ACOG_VIEW("req_........................"));
-    ACOG_ASSERT(made.ptr == exchange->texts); /* the first text of a request: it always fits */
-    uint64_t bits = 0;
-    for (size_t i = 0; i < MADE_ID_LETTERS; i++) {
-        if (i % 12 == 0) {
-            bits = acog_random_next(&exchange->random);
-        }
-        exchange->texts[made.len - MADE_ID_LETTERS + i] = letters[bits & 31U];
-        bits >>= 5U;
-    }
-    return made;
+    char made[ACOG_MADE_ID_BYTES];
+    acog_exchange_make_id(&exchange->random, made);
+    struct acog_view copy =
+        acog_exchange_copy_text(exchange, (struct acog_view){made, sizeof(made)});
+    ACOG_ASSERT(copy.ptr == exchange->texts); /* the first text of a request: it always fits */
+    return copy;
 }
 
 /* -- facts ----------------------------------------------------------------------------------------- */

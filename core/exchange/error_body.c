@@ -369,6 +369,15 @@ struct acog_view acog_exchange_error_constant(enum acog_dialect dialect)
 
 /* -- for the server -------------------------------------------------------------------------------- */
 
+size_t acog_exchange_id_rows(struct acog_view target, struct acog_view request_id,
+                             struct acog_header_row rows[2])
+{
+    struct acog_view path = acog_view_slice(target, 0, acog_view_find(target, ACOG_VIEW("?")));
+    rows[0] = (struct acog_header_row){ACOG_VIEW("x-request-id"), request_id};
+    rows[1] = (struct acog_header_row){ACOG_VIEW("request-id"), request_id};
+    return acog_exchange_path_dialect(path) == ACOG_DIALECT_MESSAGES ? 2 : 1;
+}
+
 unsigned acog_exchange_error_body(const struct acog_snapshot *snapshot,
                                   enum acog_condition condition, struct acog_view target,
                                   struct acog_view detail, struct acog_view request_id,

@@ -254,6 +254,11 @@ void acog_exchange_start(struct acog_exchange *exchange, const struct acog_excha
         route(exchange);
         return;
     }
+    /* Only Anthropic's clients send it, and they read their own shape on every path. */
+    if (acog_header_find(start->headers, start->header_count, ACOG_VIEW("anthropic-version")).ptr !=
+        NULL) {
+        client->dialect = ACOG_DIALECT_MESSAGES;
+    }
     acog_exchange_answer_here(exchange, &target);
     acog_exchange_finish(exchange);
 }

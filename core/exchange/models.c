@@ -8,9 +8,7 @@
 
 static bool speaks_anthropic(const struct acog_exchange *exchange)
 {
-    return acog_header_find(exchange->start.headers, exchange->start.header_count,
-                            ACOG_VIEW("anthropic-version"))
-               .ptr != NULL;
+    return exchange->client.dialect == ACOG_DIALECT_MESSAGES;
 }
 
 static enum acog_code write_row(bool anthropic, const struct acog_listed_model *model,

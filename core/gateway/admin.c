@@ -165,13 +165,12 @@ static void ignore(void *user, struct acog_http_stream *stream)
     (void)stream;
 }
 
-static unsigned on_refuse(void *user, const struct acog_http_problem *problem,
-                          struct acog_view target, struct acog_buffer *body)
+static void on_refuse(void *user, const struct acog_http_problem *problem, struct acog_view target,
+                      struct acog_http_refusal *refusal)
 {
     (void)user;
     (void)target;
-    (void)!acog_buffer_format(body, "%s\n", problem->what);
-    return problem->status;
+    (void)!acog_buffer_format(&refusal->body, "{\"error\":\"%s\"}\n", problem->what);
 }
 
 /* -- birth and death ---------------------------------------------------------------------------------- */

@@ -441,18 +441,18 @@ static struct acog_drive *take_spare(struct acog_worker *worker)
 static void answer_overloaded(struct acog_worker *worker, struct acog_http_stream *stream,
                               struct acog_view target)
 {
-    static const struct acog_header_row headers[] = {
-        {{"content-type", sizeof("content-type") - 1},
-         {"application/json", sizeof("application/json") - 1}},
-        {{"retry-after", sizeof("retry-after") - 1}, {"1", 1}},
+    struct acog_view id = acog_worker_make_id(worker);
+    struct acog_header_row headers[4] = {
+        {ACOG_VIEW("content-type"), ACOG_VIEW("application/json")},
+        {ACOG_VIEW("retry-after"), ACOG_VIEW("1")},
     };
+    size_t count = 2 + acog_exchange_id_rows(target, id, &headers[2]);
     acog_count_add(&worker->counts->refused, 1);
     worker->error_body.len = 0;
     unsigned status =
         acog_exchange_error_body(worker->service->snapshot, ACOG_CONDITION_OVERLOADED, target,
-                                 (struct acog_view){0}, (struct acog_view){0}, &worker->error_body);
-    acog_http_reply_head(stream, status, headers, sizeof(headers) / sizeof(headers[0]),
-                         (int64_t)worker->error_body.len);
+                                 (struct acog_view){0}, id, &worker->error_body);
+    acog_http_reply_head(stream, status, headers, count, (int64_t)worker->error_body.len);
     acog_http_reply_data(stream, acog_buffer_view(&worker->error_body));
     acog_http_reply_end(&stream);
 }

@@ -56,11 +56,13 @@ static enum acog_condition condition_of(unsigned status)
     }
 }
 
-static unsigned on_refuse(void *user, const struct acog_http_problem *problem,
-                          struct acog_view target, struct acog_buffer *body)
+static void on_refuse(void *user, const struct acog_http_problem *problem, struct acog_view target,
+                      struct acog_http_refusal *refusal)
 {
     struct acog_worker *worker = user;
+    struct acog_view id = acog_worker_make_id(worker);
     const struct acog_log_field fields[] = {
+        acog_log_text("request_id", id),
         acog_log_number("status", (int64_t)problem->status),
         acog_log_text("why", acog_view_of(problem->what)),
     };
@@ -68,8 +70,15 @@ static unsigned on_refuse(void *user, const struct acog_http_problem *problem,
     acog_log_write(worker->service->log, ACOG_LOG_INFO, "refused", fields,
                    sizeof(fields) / sizeof(fields[0]));
     (void)acog_exchange_error_body(worker->service->snapshot, condition_of(problem->status), target,
-                                   acog_view_of(problem->what), (struct acog_view){0}, body);
-    return problem->status;
+                                   acog_view_of(problem->what), id, &refusal->body);
+    refusal->rows = worker->refusal_rows;
+    refusal->row_count = acog_exchange_id_rows(target, id, worker->refusal_rows);
+}
+
+struct acog_view acog_worker_make_id(struct acog_worker *worker)
+{
+    acog_exchange_make_id(&worker->random, worker->refusal_id);
+    return (struct acog_view){worker->refusal_id, sizeof(worker->refusal_id)};
 }
 
 /* -- orders ------------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 
 #include "acog/buffer.h"
 #include "acog/error.h"
+#include "acog/exchange.h"
 #include "acog/http.h"
 #include "acog/policy.h"
 #include "acog/upstream.h"
@@ -47,7 +48,10 @@ struct acog_worker {
     struct acog_buffer log_lines; /* of this turn of the loop */
     size_t log_line_count;
     struct acog_buffer error_body; /* has room already: it must serve without memory */
-    int wake_fd;                   /* an eventfd */
+    char refusal_id
+        [ACOG_MADE_ID_BYTES]; /* of the last request that was answered without an exchange */
+    struct acog_header_row refusal_rows[2];
+    int wake_fd; /* an eventfd */
     struct event wake;
     _Atomic int order; /* enum acog_worker_order */
     enum acog_worker_order obeyed;
@@ -63,6 +67,8 @@ enum acog_code acog_worker_start(struct acog_worker *worker,
                                  struct acog_error *error) ACOG_MUST_CHECK;
 /* From any thread. */
 void acog_worker_tell(struct acog_worker *worker, enum acog_worker_order order);
+/* An id for an answer without an exchange; valid until the next call. */
+struct acog_view acog_worker_make_id(struct acog_worker *worker);
 /* The thread has ended, or ends by an order that was told. */
 void acog_worker_join(struct acog_worker *worker);
 

@@ -309,19 +309,29 @@ void acog_reply_refusal(struct acog_http_stream *stream, const struct acog_http_
 {
     struct acog_http_connection *connection = connection_of(stream);
     const struct acog_http_handler *handler = &connection->server->options.handler;
-    const struct acog_header_row type = {ACOG_VIEW("content-type"), ACOG_VIEW("application/json")};
-    struct acog_buffer body;
-    acog_buffer_init(&body, ACOG_HTTP_REFUSAL_BYTES_MAX);
-    unsigned status = problem->status;
+    struct acog_http_refusal refusal = {.status = problem->status};
+    acog_buffer_init(&refusal.body, ACOG_HTTP_REFUSAL_BYTES_MAX);
     if (handler->refuse != NULL) {
-        status = handler->refuse(handler->user, problem, stream->reader.head.target, &body);
-        ACOG_ASSERT(status >= 400);
-        ACOG_ASSERT(status <= 599);
+        handler->refuse(handler->user, problem, stream->reader.head.target, &refusal);
+        ACOG_ASSERT(refusal.status >= 400);
+        ACOG_ASSERT(refusal.status <= 599);
+        ACOG_ASSERT(refusal.row_count <= ACOG_HTTP_REFUSAL_ROWS_MAX);
+    }
+    struct acog_header_row rows[ACOG_HTTP_REFUSAL_ROWS_MAX + 1];
+    size_t count = refusal.row_count;
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = refusal.rows[i];
+    }
+    size_t body_bytes = refusal.body.len;
+    if (body_bytes > 0) {
+        rows[count] =
+            (struct acog_header_row){ACOG_VIEW("content-type"), ACOG_VIEW("application/json")};
+        count++;
     }
     connection->ending = ACOG_ENDING_CLOSE;
-    bool whole = open_reply(stream, status, &type, body.len > 0 ? 1 : 0, (int64_t)body.len) &&
-                 (body.len == 0 || put_data(stream, acog_buffer_view(&body)));
-    acog_buffer_fini(&body);
+    bool whole = open_reply(stream, refusal.status, rows, count, (int64_t)body_bytes) &&
+                 (body_bytes == 0 || put_data(stream, acog_buffer_view(&refusal.body)));
+    acog_buffer_fini(&refusal.body);
     if (!whole) {
         connection->ending = ACOG_ENDING_RESET;
     }

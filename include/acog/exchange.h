@@ -152,6 +152,15 @@ enum acog_code acog_exchange_render_record(const struct acog_snapshot *snapshot,
 
 /* -- errors that a server must answer before there is a request -------------------------------------- */
 
+#define ACOG_MADE_ID_BYTES ((size_t)28)
+
+/* An id for a request that brought none: ACOG_MADE_ID_BYTES letters and digits. Moves *random on. */
+void acog_exchange_make_id(uint64_t *random, char *out);
+
+/* The headers that every answer has: `x-request-id`, and on Anthropic's paths `request-id`. Returns their number. */
+size_t acog_exchange_id_rows(struct acog_view target, struct acog_view request_id,
+                             struct acog_header_row rows[2]);
+
 /* An error answer in the client's dialect (by the path; unknown: chat's shape): what core/http needs when it
  * refuses bytes. `out` gets the body; returns the status. Its content type is application/json. */
 unsigned acog_exchange_error_body(const struct acog_snapshot *snapshot,

@@ -140,6 +140,16 @@ struct acog_http_request {
     bool local;            /* came through a unix socket or from a loopback address */
 };
 
+#define ACOG_HTTP_REFUSAL_ROWS_MAX 4
+
+/* The answer to bytes that are no request. */
+struct acog_http_refusal {
+    unsigned status;                    /* the problem's; 400 to 599 */
+    const struct acog_header_row *rows; /* the handler's until it is called again; not Content-Type */
+    size_t row_count;                   /* at most ACOG_HTTP_REFUSAL_ROWS_MAX */
+    struct acog_buffer body;            /* empty; JSON is to be appended */
+};
+
 struct acog_http_handler {
     void *user;
     /* A whole request. The handler must end or abort the reply, at once or later, unless it is told `gone`. */
@@ -149,10 +159,10 @@ struct acog_http_handler {
     void (*gone)(void *user, struct acog_http_stream *stream);
     /* What was queued for the client fell below the low mark again. */
     void (*drained)(void *user, struct acog_http_stream *stream);
-    /* Bytes were refused before there was a request: write a JSON body for the answer. `target` is empty when unknown.
-     * Returns the status to send (400 to 599). NULL: no body. The connection closes after it. */
-    unsigned (*refuse)(void *user, const struct acog_http_problem *problem, struct acog_view target,
-                       struct acog_buffer *body);
+    /* Bytes were refused before there was a request: fill in the answer. `target` is empty when unknown. NULL: the
+     * problem's status without a body. The connection closes after it. */
+    void (*refuse)(void *user, const struct acog_http_problem *problem, struct acog_view target,
+                   struct acog_http_refusal *refusal);
 };
 
 struct acog_http_server_options {

@@ -170,6 +170,24 @@ static void a_model_that_is_not_there_is_a_404(void **state)
     driver_fini(&driver);
 }
 
+static void anthropics_clients_get_their_own_shape_on_every_path(void **state)
+{
+    static const char *const paths[] = {"/v1/models/x", "/v1/files"};
+    struct acog_header_row version = {ACOG_VIEW("anthropic-version"), ACOG_VIEW("2023-06-01")};
+    struct driver driver;
+    (void)state;
+    driver_init(&driver);
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        driver_start(&driver, "GET", paths[i], &version, 1, ACOG_VIEW(""));
+        assert_int_equal(driver.status, 404);
+        assert_true(driver_has(&driver.reply, "{\"type\":\"error\",\"error\":"
+                                              "{\"type\":\"not_found_error\""));
+        driver_header_is(&driver, "request-id: ");
+        driver_again(&driver);
+    }
+    driver_fini(&driver);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +202,7 @@ int main(void)
         cmocka_unit_test(models_come_in_anthropics_shape_when_its_version_is_sent),
         cmocka_unit_test(one_model_is_found_by_its_id_escaped_or_not),
         cmocka_unit_test(a_model_that_is_not_there_is_a_404),
+        cmocka_unit_test(anthropics_clients_get_their_own_shape_on_every_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,15 +113,18 @@ static inline void world_drained(void *user, struct acog_http_stream *stream)
     world->drained++;
 }
 
-static inline unsigned world_refuse(void *user, const struct acog_http_problem *problem,
-                                    struct acog_view target, struct acog_buffer *body)
+static inline void world_refuse(void *user, const struct acog_http_problem *problem,
+                                struct acog_view target, struct acog_http_refusal *refusal)
 {
+    static const struct acog_header_row row = {{"x-refused", 9}, {"yes", 3}};
     struct world *world = user;
     world->refused++;
-    enum acog_code code = acog_buffer_format(body, "{\"refused\":\"%s\",\"target\":\"%.*s\"}",
-                                             problem->what, ACOG_VIEW_FMT(target));
+    refusal->rows = &row;
+    refusal->row_count = 1;
+    enum acog_code code =
+        acog_buffer_format(&refusal->body, "{\"refused\":\"%s\",\"target\":\"%.*s\"}",
+                           problem->what, ACOG_VIEW_FMT(target));
     assert_true(code == ACOG_OK || code == ACOG_NO_MEMORY);
-    return problem->status;
 }
 
 static inline struct acog_http_server_options world_options(struct world *world)
