@@ -11,6 +11,7 @@
 #include "acog/exchange.h"
 #include "tests/support/check.h"
 #include "tests/support/engine_rows.h"
+#include "tests/support/memory_sweep.h"
 
 #include <string.h>
 
@@ -275,7 +276,9 @@ static inline void driver_drain(struct driver *driver)
 {
     struct acog_command command;
     while (acog_exchange_next(driver->exchange, &command)) {
+        memory_sweep_spare();
         driver_perform(driver, &command);
+        memory_sweep_fail_again();
     }
 }
 

@@ -2,6 +2,7 @@
 #include "acog/http.h"
 #include "connection.h"
 #include "tests/support/check.h"
+#include "tests/support/memory_sweep.h"
 #include "tests/unit/http/loopback.h"
 
 #include <stdlib.h>
@@ -256,59 +257,82 @@ static void keeps_a_bounded_number_of_spare_streams(void **state)
     world_close(&world);
 }
 
-static unsigned allocations_left;
+/* What a client sends, the second part after the server has had its say about the first. */
+struct failing {
+    const char *first;
+    const char *then;
+};
 
-static bool after_some(void *user)
+static void serve_once(void *user)
 {
-    (void)user;
-    return allocations_left-- == 0;
+    const struct failing *failing = user;
+    struct world world = {0};
+    struct client client;
+    memory_sweep_spare();
+    world_start(&world);
+    client_open(&client, &world);
+    client_send(&client, failing->first);
+    memory_sweep_fail_again();
+    world_rest(&world);
+    (void)client_try_send(&client, acog_view_of(failing->then));
+    WORLD_UNTIL(&world, client.closed || client_has(&client, "\r\n\r\n/two") ||
+                            client_has(&client, "HTTP/1.1 503 "));
+    memory_sweep_spare();
+    assert_true(memory_sweep_failed() || client_has(&client, "/two"));
+    client_close(&client);
+    client_open(&client, &world);
+    client_send(&client, GET("/after"));
+    WORLD_UNTIL(&world, client_has(&client, "\r\n\r\n/after"));
+    client_close(&client);
+    world_close(&world);
+    memory_sweep_fail_again();
 }
 
-static void run_with_failing(struct world *world, unsigned failing)
-{
-    allocations_left = failing;
-    acog_memory_fail_when(after_some, NULL);
-    for (int i = 0; i < 10; i++) {
-        (void)event_base_loop(world->base, EVLOOP_NONBLOCK);
-    }
-    acog_memory_fail_when(NULL, NULL);
-}
-
-/* One allocation fails: the client gets its answer, a 503, or the end of its connection, and the server lives on. */
-static void check_failing(const char *first, const char *then)
-{
-    for (unsigned failing = 0; failing < 12; failing++) {
-        struct world world = {0};
-        struct client client;
-        world_start(&world);
-        client_open(&client, &world);
-        client_send(&client, first);
-        run_with_failing(&world, failing);
-        (void)client_try_send(&client, acog_view_of(then));
-        run_with_failing(&world, failing);
-        WORLD_UNTIL(&world, client.closed || client_has(&client, "\r\n\r\n/two") ||
-                                client_has(&client, "HTTP/1.1 503 "));
-        client_close(&client);
-        client_open(&client, &world);
-        client_send(&client, GET("/after"));
-        WORLD_UNTIL(&world, client_has(&client, "\r\n\r\n/after"));
-        client_close(&client);
-        world_close(&world);
-    }
-}
-
+/* The client gets its answer, a 503, or the end of its connection, and the server lives on. */
 static void survives_each_failed_allocation(void **state)
 {
     (void)state;
-    check_failing(POST("/echo", "3") "abc" GET("/two"), "");
-    check_failing("POST /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
-                  "Transfer-Encoding: chunked\r\n\r\n",
-                  "3\r\nabc\r\n0\r\n\r\n" GET("/two"));
-    check_failing("GET / HTTP/1.1\r\n\r\n", "");
     static char large[70001 + sizeof(GET("/two"))];
     memset(large, 'x', 70000);
     memcpy(large + 70000, GET("/two"), sizeof(GET("/two")));
-    check_failing(POST("/x", "70000"), large);
+    const struct failing all[] = {
+        {POST("/echo", "3") "abc" GET("/two"), ""},
+        {"POST /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+         "Transfer-Encoding: chunked\r\n\r\n",
+         "3\r\nabc\r\n0\r\n\r\n" GET("/two")},
+        {"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", GET("/two")},
+        {POST("/x", "70000"), large},
+        {POST("/chunks", "70000"), large},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct failing failing = all[i];
+        size_t allocations = memory_sweep(serve_once, &failing, 1);
+        assert_true(allocations > 4); /* connection, stream, head, rows, reply */
+    }
+}
+
+static void refuse_once(void *user)
+{
+    struct world world = {0};
+    struct client client;
+    memory_sweep_spare();
+    world_start(&world);
+    client_open(&client, &world);
+    client_send(&client, user);
+    memory_sweep_fail_again();
+    WORLD_UNTIL(&world, client.closed);
+    memory_sweep_spare();
+    assert_true(memory_sweep_failed() || client_has(&client, "HTTP/1.1 400 "));
+    client_close(&client);
+    world_close(&world);
+    memory_sweep_fail_again();
+}
+
+static void refuses_without_memory_too(void **state)
+{
+    (void)state;
+    static char bad[] = "GET / HTTP/1.1\r\n\r\n";
+    assert_true(memory_sweep(refuse_once, bad, 1) > 2);
 }
 
 int main(void)
@@ -326,6 +350,7 @@ int main(void)
         cmocka_unit_test(listens_on_a_bounded_number_of_sockets),
         cmocka_unit_test(keeps_a_bounded_number_of_spare_streams),
         cmocka_unit_test(survives_each_failed_allocation),
+        cmocka_unit_test(refuses_without_memory_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

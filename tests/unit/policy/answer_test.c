@@ -1,8 +1,8 @@
 /* answer_test.c - the engine's questions, answered by memo and by functions; a worker's state from a snapshot. */
-#include "acog/memory.h"
 #include "acog/policy.h"
 #include "acog/shared.h"
 #include "tests/support/check.h"
+#include "tests/support/memory_sweep.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -255,17 +255,18 @@ static void a_snapshot_lives_as_long_as_somebody_holds_it(void **state)
     end(&scene);
 }
 
-struct countdown {
-    unsigned left;
-    bool hit;
-};
-
-static bool fails_at(void *user)
+static void answer_once(void *user)
 {
-    struct countdown *countdown = user;
-    countdown->hit = countdown->hit || countdown->left == 0;
-    countdown->left -= countdown->hit ? 0 : 1;
-    return countdown->hit;
+    struct scene *scene = user;
+    struct acog_error error = {.code = ACOG_OK};
+    scene->policy = acog_policy_state_new(scene->snapshot, &error);
+    if (scene->policy != NULL) {
+        (void)match(scene, "claude-haiku-4-5");
+    } else {
+        assert_true(memory_sweep_failed());
+        assert_int_not_equal(error.code, ACOG_OK);
+    }
+    acog_policy_state_free(&scene->policy);
 }
 
 static void a_state_and_its_answers_survive_each_failed_allocation(void **state)
@@ -274,20 +275,7 @@ static void a_state_and_its_answers_survive_each_failed_allocation(void **state)
     struct scene scene;
     begin(&scene, config);
     acog_policy_state_free(&scene.policy);
-    for (unsigned at = 0;; at += at < 60 ? 1 : 29) {
-        struct countdown countdown = {.left = at};
-        struct acog_error error;
-        acog_memory_fail_when(fails_at, &countdown);
-        scene.policy = acog_policy_state_new(scene.snapshot, &error);
-        if (scene.policy != NULL) {
-            (void)match(&scene, "claude-haiku-4-5");
-        }
-        acog_memory_fail_when(NULL, NULL);
-        acog_policy_state_free(&scene.policy);
-        if (!countdown.hit) {
-            break;
-        }
-    }
+    assert_true(memory_sweep(answer_once, &scene, 29) > 100);
     end(&scene);
 }
 
