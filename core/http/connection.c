@@ -40,6 +40,13 @@ void acog_connection_close(struct acog_http_connection *connection)
     }
     (void)event_del(&connection->read_event);
     (void)event_del(&connection->write_event);
+    if (connection->tls != NULL) {
+        /* A goodbye says that all was sent that was meant to be: only between two replies is that so. */
+        if (connection->state == ACOG_CONNECTION_NEW || connection->state == ACOG_CONNECTION_IDLE) {
+            (void)acog_tls_finish(connection);
+        }
+        acog_tls_free(connection);
+    }
     (void)close(connection->socket);
     if (connection->watch >= 0) {
         (void)close(connection->watch);
@@ -75,7 +82,13 @@ static bool resume_reading(struct acog_http_connection *connection)
     connection->reading = ACOG_READING_ON;
     (void)event_assign(&connection->read_event, connection->server->base, connection->socket,
                        EV_READ | EV_PERSIST, on_readable, connection);
-    return event_add(&connection->read_event, NULL) == 0;
+    if (event_add(&connection->read_event, NULL) != 0) {
+        return false;
+    }
+    if (connection->tls != NULL) {
+        acog_tls_wake(connection);
+    }
+    return true;
 }
 
 static bool pause_reading(struct acog_http_connection *connection)
@@ -99,7 +112,25 @@ static void refuse(struct acog_http_connection *connection, const struct acog_ht
     acog_reply_refusal(connection->stream, problem);
 }
 
-void acog_connection_open(struct acog_http_server *server, int socket, bool local, bool full)
+/* A client over the limit is told so in plain HTTP; a handshake only to tell it would cost more than a request. */
+static bool welcome(struct acog_http_connection *connection, struct acog_http_tls *tls, bool full)
+{
+    if (tls != NULL) {
+        connection->state = ACOG_CONNECTION_HANDSHAKE;
+        return !full && acog_tls_open(connection, tls);
+    }
+    if (!full) {
+        return true;
+    }
+    if (acog_server_take_stream(connection) == NULL) {
+        return false;
+    }
+    refuse(connection, &(struct acog_http_problem){.status = 503, .what = "too many connections"});
+    return true;
+}
+
+void acog_connection_open(struct acog_http_server *server, int socket, struct acog_http_tls *tls,
+                          bool local, bool full)
 {
     struct acog_http_connection *connection = acog_new(sizeof(*connection));
     if (connection == NULL) {
@@ -119,18 +150,9 @@ void acog_connection_open(struct acog_http_server *server, int socket, bool loca
     TAILQ_INSERT_TAIL(&server->connections, connection, all);
     server->connection_count++;
     acog_server_time(connection, ACOG_DEADLINE_HEAD);
-    if (event_add(&connection->read_event, NULL) != 0) {
+    if (event_add(&connection->read_event, NULL) != 0 || !welcome(connection, tls, full)) {
         acog_connection_close(connection);
-        return;
     }
-    if (!full) {
-        return;
-    }
-    if (acog_server_take_stream(connection) == NULL) {
-        acog_connection_close(connection);
-        return;
-    }
-    refuse(connection, &(struct acog_http_problem){.status = 503, .what = "too many connections"});
 }
 
 /* -- requests ------------------------------------------------------------------------------------------ */
@@ -360,6 +382,76 @@ static void receive_and_forget(struct acog_http_connection *connection)
     }
 }
 
+/* Closes our side and waits a moment for the client to close its own: closing at once would reset the connection over
+ * what the client still sends, and take the reply away from under it. */
+static void linger(struct acog_http_connection *connection)
+{
+    switch (acog_transport_finish(connection)) {
+    case ACOG_TRANSPORT_OK:
+        break;
+    case ACOG_TRANSPORT_AGAIN:
+        if (!acog_output_wait(connection)) {
+            acog_connection_close(connection);
+        }
+        return;
+    case ACOG_TRANSPORT_CLOSED:
+        acog_connection_close(connection);
+        return;
+    }
+    acog_server_give_stream(connection);
+    acog_buffer_fini(&connection->pending);
+    connection->state = ACOG_CONNECTION_LINGERING;
+    if (!resume_reading(connection)) {
+        acog_connection_close(connection);
+        return;
+    }
+    acog_server_time(connection, ACOG_DEADLINE_LINGER);
+}
+
+/* -- handshakes ------------------------------------------------------------------------------------------- */
+
+static void tell_tls_refused(const struct acog_http_connection *connection, const char *why)
+{
+    const struct acog_http_handler *handler = &connection->server->options.handler;
+    if (handler->tls_refused != NULL) {
+        handler->tls_refused(handler->user, why);
+    }
+}
+
+/* Reading waits too: else a client that sends and never reads would keep the loop busy. */
+static void wait_to_write_handshake(struct acog_http_connection *connection)
+{
+    (void)event_del(&connection->read_event);
+    if (event_add(&connection->write_event, NULL) != 0) {
+        acog_connection_close(connection);
+    }
+}
+
+static void shake(struct acog_http_connection *connection)
+{
+    const char *why = NULL;
+    switch (acog_tls_shake(connection, &why)) {
+    case ACOG_HANDSHAKE_DONE:
+        connection->state = ACOG_CONNECTION_NEW;
+        acog_server_time(connection, ACOG_DEADLINE_HEAD);
+        receive_request(connection); /* it may have come with the handshake's last bytes */
+        return;
+    case ACOG_HANDSHAKE_WANTS_READ:
+        return;
+    case ACOG_HANDSHAKE_WANTS_WRITE:
+        wait_to_write_handshake(connection);
+        return;
+    case ACOG_HANDSHAKE_LEFT:
+        acog_connection_close(connection);
+        return;
+    case ACOG_HANDSHAKE_REFUSED:
+        tell_tls_refused(connection, why);
+        acog_tls_free(connection);
+        linger(connection); /* so that the alert arrives */
+        return;
+    }
+}
+
 static struct acog_http_connection *connection_of(void *arg)
 {
     struct acog_http_connection *connection = arg;
@@ -373,6 +465,9 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     (void)what;
     struct acog_http_connection *connection = connection_of(arg);
     switch (connection->state) {
+    case ACOG_CONNECTION_HANDSHAKE:
+        shake(connection);
+        return;
     case ACOG_CONNECTION_NEW:
     case ACOG_CONNECTION_IDLE:
     case ACOG_CONNECTION_HEAD:
@@ -433,20 +528,6 @@ static void go_on(struct acog_http_connection *connection)
     }
 }
 
-/* Closes our side and waits a moment for the client to close its own: closing at once would reset the connection over
- * what the client still sends, and take the reply away from under it. */
-static void linger(struct acog_http_connection *connection)
-{
-    acog_server_give_stream(connection);
-    acog_buffer_fini(&connection->pending);
-    connection->state = ACOG_CONNECTION_LINGERING;
-    if (!resume_reading(connection) || shutdown(connection->socket, SHUT_WR) != 0) {
-        acog_connection_close(connection);
-        return;
-    }
-    acog_server_time(connection, ACOG_DEADLINE_LINGER);
-}
-
 static void end(struct acog_http_connection *connection)
 {
     switch (connection->ending) {
@@ -498,6 +579,14 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     struct acog_http_connection *connection = connection_of(arg);
+    if (connection->state == ACOG_CONNECTION_HANDSHAKE) {
+        if (event_add(&connection->read_event, NULL) == 0) {
+            shake(connection);
+        } else {
+            acog_connection_close(connection);
+        }
+        return;
+    }
     connection->blocked = false;
     acog_connection_settle(connection);
 }
@@ -513,6 +602,10 @@ void acog_connection_expire(struct acog_http_connection *connection)
     static const struct acog_http_problem late = {.status = 408,
                                                   .what = "the request did not arrive in time"};
     switch (connection->state) {
+    case ACOG_CONNECTION_HANDSHAKE:
+        tell_tls_refused(connection, "the handshake did not end in time");
+        acog_connection_close(connection);
+        return;
     case ACOG_CONNECTION_NEW:
     case ACOG_CONNECTION_IDLE:
     case ACOG_CONNECTION_LINGERING:

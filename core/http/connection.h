@@ -1,6 +1,6 @@
 /* connection.h - one client, from accept to close; what server.c, connection.c, output.c and reply.c share.
  *
- *   NEW ─byte─> HEAD ─head─> BODY ─end─> HANDLING ─reply's end─> FINISHING ─sent─> IDLE ─byte─> HEAD
+ *   (HANDSHAKE, under TLS) ─> NEW ─byte─> HEAD ─head─> BODY ─end─> HANDLING ─reply's end─> FINISHING ─sent─> IDLE ─byte─> HEAD
  *                 └──refused or late──┴───────────────────────────^   └─(close)─> LINGERING ─> gone
  *   HANDLING ─send failed─> LOST ─handler told─> gone             any ─client closed─> gone
  *
@@ -26,6 +26,7 @@
 
 #define ACOG_HTTP_LISTENERS_MAX 16
 #define ACOG_HTTP_SCRATCH_BYTES 65536 /* one receive */
+#define ACOG_HTTP_RECORD_BYTES  16384 /* the most that a record of TLS takes */
 #define ACOG_HTTP_PIPELINE_BYTES_MAX \
     65536 /* of later requests, while one is served; then reading pauses */
 #define ACOG_HTTP_SPARE_STREAMS_MAX 64    /* kept for the next requests */
@@ -42,6 +43,7 @@
 
 enum acog_connection_state {
     ACOG_CONNECTION_NEW = 0,   /* accepted; no byte yet */
+    ACOG_CONNECTION_HANDSHAKE, /* accepted; TLS does not stand yet */
     ACOG_CONNECTION_IDLE,      /* between two requests */
     ACOG_CONNECTION_HEAD,      /* reading a head */
     ACOG_CONNECTION_BODY,      /* reading a body */
@@ -85,6 +87,7 @@ enum acog_reply_flow {
 };
 
 struct acog_http_connection;
+struct ssl_st; /* SSL of OpenSSL */
 
 struct acog_http_stream {
     uint32_t tag;
@@ -107,6 +110,8 @@ struct acog_http_connection {
     int socket;
     struct acog_http_server *server;
     struct acog_http_stream *stream;
+    struct ssl_st *tls; /* NULL: plain */
+    size_t tls_room;    /* bytes that TLS may still take from the socket in this turn */
     enum acog_connection_state state;
     enum acog_connection_ending ending;
     enum acog_connection_reading reading;
@@ -137,6 +142,7 @@ struct acog_http_listener {
     uint32_t tag;
     int socket;
     struct acog_http_server *server;
+    struct acog_http_tls *tls; /* lent; NULL: plain */
     struct event event;
 };
 
@@ -161,6 +167,7 @@ struct acog_http_server {
     int64_t date_s; /* the second that `date` was made for */
     char date[80];  /* "Mon, 30 Nov 2026 13:50:00 GMT" */
     char scratch[ACOG_HTTP_SCRATCH_BYTES];
+    char record[ACOG_HTTP_RECORD_BYTES]; /* small pieces joined for TLS */
 };
 
 /* -- server.c ---------------------------------------------------------------------------------------- */
@@ -180,8 +187,9 @@ struct acog_view acog_server_date(struct acog_http_server *server);
 
 /* -- connection.c ------------------------------------------------------------------------------------ */
 
-/* Takes the socket. `full`: it is over the limit and gets a 503. */
-void acog_connection_open(struct acog_http_server *server, int socket, bool local, bool full);
+/* Takes the socket. `tls`: NULL for a plain one. `full`: it is over the limit and gets a 503. */
+void acog_connection_open(struct acog_http_server *server, int socket, struct acog_http_tls *tls,
+                          bool local, bool full);
 
 /* Closes and frees it. A handler that has the stream is told first. */
 void acog_connection_close(struct acog_http_connection *connection);
@@ -211,6 +219,9 @@ char *acog_output_reserve(struct acog_http_stream *stream, size_t bytes);
 /* Sends what the socket takes, and arms the write event for the rest. */
 enum acog_output acog_output_flush(struct acog_http_stream *stream);
 
+/* Nothing more can be sent now: settles again when it can. False without memory. */
+bool acog_output_wait(struct acog_http_connection *connection);
+
 /* Sends the queue and then the pieces, and queues what the socket did not take. */
 enum acog_output acog_output_send(struct acog_http_stream *stream, const struct acog_view *pieces,
                                   size_t count);
@@ -228,6 +239,42 @@ enum acog_transport acog_transport_receive(struct acog_http_connection *connecti
                                            size_t bytes, size_t *received);
 enum acog_transport acog_transport_send(struct acog_http_connection *connection,
                                         struct iovec *pieces, size_t count, size_t *sent);
+
+/* Says that no more will be sent; under TLS with its goodbye, after which TLS is over: the peer's bytes are raw then.
+ * AGAIN: when the socket takes bytes again. */
+enum acog_transport acog_transport_finish(struct acog_http_connection *connection);
+
+/* -- transport_tls.c: the same under TLS ------------------------------------------------------------------ */
+
+/* False without memory. */
+bool acog_tls_open(struct acog_http_connection *connection, struct acog_http_tls *tls);
+
+enum acog_handshake {
+    ACOG_HANDSHAKE_DONE = 0,
+    ACOG_HANDSHAKE_WANTS_READ,
+    ACOG_HANDSHAKE_WANTS_WRITE,
+    ACOG_HANDSHAKE_LEFT,    /* the client is gone */
+    ACOG_HANDSHAKE_REFUSED, /* by one of the two; *why is constant text */
+};
+
+enum acog_handshake acog_tls_shake(struct acog_http_connection *connection, const char **why);
+/* Where bytes are left inside TLS that no event of the socket would tell, the read event is made active. */
+enum acog_transport acog_tls_receive(struct acog_http_connection *connection, char *to,
+                                     size_t bytes, size_t *received);
+/* After AGAIN, or less than all, the rest must be sent with the same bytes first, and no fewer. */
+enum acog_transport acog_tls_send(struct acog_http_connection *connection,
+                                  const struct iovec *pieces, size_t count, size_t *sent);
+/* Makes the read event active where bytes wait inside TLS. */
+void acog_tls_wake(struct acog_http_connection *connection);
+/* The goodbye: OK, AGAIN or CLOSED. */
+enum acog_transport acog_tls_finish(struct acog_http_connection *connection);
+/* NULL is allowed. Says nothing to the client. */
+void acog_tls_free(struct acog_http_connection *connection);
+
+/* -- tls.c ------------------------------------------------------------------------------------------------ */
+
+/* A handshake with the files of now, as a server; NULL without memory. From any thread. */
+struct ssl_st *acog_http_tls_session(struct acog_http_tls *tls);
 
 /* -- reply.c ------------------------------------------------------------------------------------------- */
 

@@ -27,18 +27,22 @@ static void forget_queue(struct acog_http_stream *stream)
     }
 }
 
-static enum acog_output wait_for_room(struct acog_http_stream *stream)
+bool acog_output_wait(struct acog_http_connection *connection)
 {
-    struct acog_http_connection *connection = stream->connection;
     if (event_add(&connection->write_event, NULL) != 0) {
-        return ACOG_OUTPUT_FAILED;
+        return false;
     }
     connection->blocked = true;
     if (connection->state == ACOG_CONNECTION_HANDLING ||
         connection->state == ACOG_CONNECTION_FINISHING) {
         acog_server_time(connection, ACOG_DEADLINE_WRITE);
     }
-    return ACOG_OUTPUT_BLOCKED;
+    return true;
+}
+
+static enum acog_output wait_for_room(const struct acog_http_stream *stream)
+{
+    return acog_output_wait(stream->connection) ? ACOG_OUTPUT_BLOCKED : ACOG_OUTPUT_FAILED;
 }
 
 enum acog_output acog_output_flush(struct acog_http_stream *stream)

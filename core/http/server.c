@@ -253,17 +253,20 @@ static void on_accept_again(evutil_socket_t fd, short what, void *arg)
 }
 
 /* False when there is no more to accept, or accepting pauses. */
-static bool accept_one(struct acog_http_server *server, int listener)
+static bool accept_one(const struct acog_http_listener *listener)
 {
+    struct acog_http_server *server = listener->server;
     struct sockaddr_storage address = {0};
     socklen_t bytes = sizeof(address);
-    int fd = accept4(listener, (struct sockaddr *)&address, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    int fd = accept4(listener->socket, (struct sockaddr *)&address, &bytes,
+                     SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
         size_t limit = server->options.connections_max;
         if (server->connection_count >= limit + ACOG_HTTP_REFUSALS_MAX) {
             (void)close(fd);
         } else {
-            acog_connection_open(server, fd, is_local(&address), server->connection_count >= limit);
+            acog_connection_open(server, fd, listener->tls, is_local(&address),
+                                 server->connection_count >= limit);
         }
         return true;
     }
@@ -276,18 +279,19 @@ static bool accept_one(struct acog_http_server *server, int listener)
 
 static void on_acceptable(evutil_socket_t fd, short what, void *arg)
 {
+    (void)fd;
     (void)what;
     struct acog_http_listener *listener = arg;
     ACOG_ASSERT(listener->tag == ACOG_LISTENER_TAG);
     for (int i = 0; i < ACCEPTS_MAX; i++) {
-        if (!accept_one(listener->server, fd)) {
+        if (!accept_one(listener)) {
             return;
         }
     }
 }
 
-enum acog_code acog_http_server_add(struct acog_http_server *server, int socket,
-                                    struct acog_error *error)
+enum acog_code acog_http_server_add_tls(struct acog_http_server *server, int socket,
+                                        struct acog_http_tls *tls, struct acog_error *error)
 {
     if (server->listener_count == ACOG_HTTP_LISTENERS_MAX ||
         server->state == ACOG_SERVER_DRAINING) {
@@ -296,8 +300,8 @@ enum acog_code acog_http_server_add(struct acog_http_server *server, int socket,
                               ACOG_HTTP_LISTENERS_MAX);
     }
     struct acog_http_listener *listener = &server->listeners[server->listener_count];
-    *listener =
-        (struct acog_http_listener){.tag = ACOG_LISTENER_TAG, .socket = socket, .server = server};
+    *listener = (struct acog_http_listener){
+        .tag = ACOG_LISTENER_TAG, .socket = socket, .server = server, .tls = tls};
     (void)event_assign(&listener->event, server->base, socket, EV_READ | EV_PERSIST, on_acceptable,
                        listener);
     if (event_add(&listener->event, NULL) != 0) {
@@ -306,6 +310,12 @@ enum acog_code acog_http_server_add(struct acog_http_server *server, int socket,
     }
     server->listener_count++;
     return ACOG_OK;
+}
+
+enum acog_code acog_http_server_add(struct acog_http_server *server, int socket,
+                                    struct acog_error *error)
+{
+    return acog_http_server_add_tls(server, socket, NULL, error);
 }
 
 static void close_listeners(struct acog_http_server *server)
@@ -418,7 +428,9 @@ void acog_http_server_drain(struct acog_http_server *server)
     struct acog_http_connection *connection = TAILQ_FIRST(&server->connections);
     while (connection != NULL) {
         struct acog_http_connection *next = TAILQ_NEXT(connection, all);
-        if (connection->state == ACOG_CONNECTION_NEW || connection->state == ACOG_CONNECTION_IDLE) {
+        if (connection->state == ACOG_CONNECTION_NEW ||
+            connection->state == ACOG_CONNECTION_HANDSHAKE ||
+            connection->state == ACOG_CONNECTION_IDLE) {
             acog_connection_close(connection);
         }
         connection = next;

@@ -13,6 +13,7 @@
 #include "acog/buffer.h"
 #include "acog/error.h"
 #include "acog/header.h"
+#include "acog/tls.h"
 #include "acog/view.h"
 
 #include <stdbool.h>
@@ -128,6 +129,29 @@ enum acog_code acog_http_write_header(struct acog_buffer *out, struct acog_view 
 /* The reason phrase of a status; empty when it has none. */
 struct acog_view acog_http_reason(unsigned status);
 
+/* -- TLS of a listener ------------------------------------------------------------------------------- */
+
+/* The certificate of a listener and the rules of its handshakes: TLS 1.2 and 1.3, forward secrecy and AEAD only, no
+ * renegotiation, HTTP/1.1 alone by ALPN. Shared by the servers of all threads, and outlives them. */
+struct acog_http_tls;
+
+/* Loads the files. NULL with `error` filled in: it names the file, and never what stands in a key. */
+struct acog_http_tls *acog_http_tls_new(const struct acog_tls_rules *rules, int64_t now_ms,
+                                        struct acog_error *error);
+void acog_http_tls_free(struct acog_http_tls **tls);
+
+enum acog_http_tls_news {
+    ACOG_HTTP_TLS_SAME = 0,
+    ACOG_HTTP_TLS_LOADED,   /* handshakes from now on use the new files */
+    ACOG_HTTP_TLS_REJECTED, /* told once: `error` says why, and what was loaded before is used on */
+};
+
+/* Looks whether the files have changed; call it once a second or so, always from the same thread. Changed files are
+ * loaded when two looks saw the same: a certificate and its key are seldom written in one moment. Also renews the key
+ * of session tickets twice a day. */
+enum acog_http_tls_news acog_http_tls_look(struct acog_http_tls *tls, int64_t now_ms,
+                                           struct acog_error *error) ACOG_MUST_CHECK;
+
 /* -- server ---------------------------------------------------------------------------------------- */
 
 struct acog_http_server; /* one per worker */
@@ -163,6 +187,8 @@ struct acog_http_handler {
      * problem's status without a body. The connection closes after it. */
     void (*refuse)(void *user, const struct acog_http_problem *problem, struct acog_view target,
                    struct acog_http_refusal *refusal);
+    /* A handshake of TLS failed or took longer than head_ms: `why` is constant text. NULL: nobody wants to know. */
+    void (*tls_refused)(void *user, const char *why);
 };
 
 struct acog_http_server_options {
@@ -170,7 +196,7 @@ struct acog_http_server_options {
     size_t connections_max; /* of this server; more are closed at accept, after a 503 */
     int64_t keep_alive_ms;
     int64_t
-        head_ms; /* from the first byte of a head to its end, and from accept to the first byte */
+        head_ms; /* from the first byte of a head to its end; from accept to the end of a handshake; and from there to the first byte */
     int64_t body_ms;  /* in which the next kilobyte of a body comes, or its rest */
     int64_t write_ms; /* a client that takes no byte for so long while some are queued is gone */
     size_t write_high_bytes; /* queued: acog_http_reply_full() says so */
@@ -187,6 +213,10 @@ void acog_http_server_free(struct acog_http_server **server);
 /* Listens on a socket made by acog_http_listen() or acog_http_listen_unix(); takes it, also when it fails. */
 enum acog_code acog_http_server_add(struct acog_http_server *server, int socket,
                                     struct acog_error *error) ACOG_MUST_CHECK;
+/* Likewise, with TLS; `tls` is lent until the server is freed. Clients above connections_max are closed at accept. */
+enum acog_code acog_http_server_add_tls(struct acog_http_server *server, int socket,
+                                        struct acog_http_tls *tls,
+                                        struct acog_error *error) ACOG_MUST_CHECK;
 
 /* No new connections; idle ones are closed; each reply from now on says "Connection: close". */
 void acog_http_server_drain(struct acog_http_server *server);

@@ -1,6 +1,6 @@
 /* certificates.h - certificates made for one test, in memory and as PEM files in a folder of its own. */
-#ifndef ACOG_TESTS_UNIT_UPSTREAM_CERTIFICATES_H
-#define ACOG_TESTS_UNIT_UPSTREAM_CERTIFICATES_H
+#ifndef ACOG_TESTS_SUPPORT_CERTIFICATES_H
+#define ACOG_TESTS_SUPPORT_CERTIFICATES_H
 
 #include "tests/support/check.h"
 
@@ -84,6 +84,15 @@ static inline void write_pem(const char *path, const struct identity *identity, 
     if (key) {
         assert_int_equal(PEM_write_PrivateKey(file, identity->key, NULL, NULL, 0, NULL, NULL), 1);
     }
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The key alone. */
+static inline void write_key(const char *path, const struct identity *identity)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(PEM_write_PrivateKey(file, identity->key, NULL, NULL, 0, NULL, NULL), 1);
     assert_int_equal(fclose(file), 0);
 }
 

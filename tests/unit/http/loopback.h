@@ -13,6 +13,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include <event2/event.h>
+#include <openssl/ssl.h>
 
 #define GET(path)        "GET " path " HTTP/1.1\r\nHost: a\r\n\r\n"
 #define POST(path, size) "POST " path " HTTP/1.1\r\nHost: a\r\nContent-Length: " size "\r\n\r\n"
@@ -36,7 +38,8 @@ struct world {
     struct event *guard;
     struct acog_http_server *server;
     uint16_t port;
-    char path[64];          /* of the unix socket; empty: TCP */
+    char path[64]; /* of the unix socket; empty: TCP */
+    struct acog_http_tls *tls;
     struct acog_buffer log; /* what the handler was told, one line each, NUL-terminated */
     struct acog_http_stream *held[WORLD_HELD_MAX]; /* requests for /hold, in their order */
     size_t held_count;
@@ -44,6 +47,8 @@ struct world {
     unsigned gone;
     unsigned drained;
     unsigned refused;
+    unsigned tls_refused;
+    const char *tls_why; /* the last one */
 };
 
 struct client {
@@ -51,8 +56,10 @@ struct client {
     struct event *event;
     struct acog_buffer got; /* NUL-terminated by client_text() */
     int fd;
-    bool closed; /* by the server */
-    bool reset;  /* and not in order */
+    SSL *tls;     /* NULL: plain */
+    bool goodbye; /* of TLS came */
+    bool closed;  /* by the server */
+    bool reset;   /* and not in order */
 };
 
 static inline void world_log(struct world *world, struct acog_view text)
@@ -127,6 +134,13 @@ static inline void world_refuse(void *user, const struct acog_http_problem *prob
     assert_true(code == ACOG_OK || code == ACOG_NO_MEMORY);
 }
 
+static inline void world_tls_refused(void *user, const char *why)
+{
+    struct world *world = user;
+    world->tls_refused++;
+    world->tls_why = why;
+}
+
 static inline struct acog_http_server_options world_options(struct world *world)
 {
     return (struct acog_http_server_options){
@@ -141,7 +155,8 @@ static inline struct acog_http_server_options world_options(struct world *world)
                     .request = world_request,
                     .gone = world_gone,
                     .drained = world_drained,
-                    .refuse = world_refuse},
+                    .refuse = world_refuse,
+                    .tls_refused = world_tls_refused},
     };
 }
 
@@ -169,7 +184,8 @@ static inline void world_open(struct world *world, const struct acog_http_server
                                           : acog_http_listen(ACOG_VIEW("127.0.0.1"), 0, &error);
     assert_true(listener >= 0);
     world->port = acog_http_listen_port(listener);
-    assert_int_equal(acog_http_server_add(world->server, listener, &error), ACOG_OK);
+    assert_int_equal(acog_http_server_add_tls(world->server, listener, world->tls, &error),
+                     ACOG_OK);
 }
 
 static inline void world_close(struct world *world)
@@ -197,12 +213,35 @@ static inline void world_rest(struct world *world)
     }
 }
 
+/* As recv(): -1 with errno when there is nothing. */
+static inline ssize_t client_receive_tls(struct client *client, char *bytes, size_t room)
+{
+    int got = SSL_read(client->tls, bytes, (int)room);
+    if (got > 0) {
+        return got;
+    }
+    switch (SSL_get_error(client->tls, got)) {
+    case SSL_ERROR_WANT_READ:
+    case SSL_ERROR_WANT_WRITE:
+        errno = EAGAIN;
+        return -1;
+    case SSL_ERROR_ZERO_RETURN:
+        client->goodbye = true;
+        return 0;
+    case SSL_ERROR_SYSCALL:
+        return errno == 0 ? 0 : -1;
+    default:
+        return 0;
+    }
+}
+
 static inline void client_readable(evutil_socket_t fd, short what, void *arg)
 {
     (void)what;
     struct client *client = arg;
     char bytes[65536];
-    ssize_t got = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+    ssize_t got = client->tls != NULL ? client_receive_tls(client, bytes, sizeof(bytes))
+                                      : recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
     if (got > 0) {
         assert_int_equal(
             acog_buffer_append(&client->got, (struct acog_view){.ptr = bytes, .len = (size_t)got}),
@@ -237,9 +276,24 @@ static inline void client_open(struct client *client, struct world *world)
     assert_int_equal(event_add(client->event, NULL), 0);
 }
 
+/* Begins a handshake, which the loop goes on with. */
+static inline void client_open_tls(struct client *client, struct world *world, SSL_CTX *context)
+{
+    client_open(client, world);
+    assert_int_equal(fcntl(client->fd, F_SETFL, O_NONBLOCK), 0);
+    client->tls = SSL_new(context);
+    assert_int_equal(SSL_set_fd(client->tls, client->fd), 1);
+    SSL_set_connect_state(client->tls);
+    assert_int_equal(SSL_do_handshake(client->tls), -1);
+}
+
 /* How many of the bytes went out without blocking. */
 static inline size_t client_try_send(struct client *client, struct acog_view bytes)
 {
+    if (client->tls != NULL) {
+        int written = SSL_write(client->tls, bytes.ptr, (int)bytes.len);
+        return written < 0 ? 0 : (size_t)written;
+    }
     ssize_t sent = send(client->fd, bytes.ptr, bytes.len, MSG_NOSIGNAL | MSG_DONTWAIT);
     return sent < 0 ? 0 : (size_t)sent;
 }
@@ -288,6 +342,7 @@ static inline void client_read_on(struct client *client)
 static inline void client_close(struct client *client)
 {
     event_free(client->event);
+    SSL_free(client->tls);
     (void)close(client->fd);
     acog_buffer_fini(&client->got);
 }

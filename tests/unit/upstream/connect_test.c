@@ -1,6 +1,6 @@
 /* connect_test.c - how a connection comes to stand, and why it does not. */
-#include "certificates.h"
 #include "fixture.h"
+#include "tests/support/certificates.h"
 
 #define BODY_BYTES (3U << 20U)
 #define MANY       70 /* more than one multi handle takes */

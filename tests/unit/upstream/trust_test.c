@@ -1,7 +1,7 @@
 /* trust_test.c - stores are loaded once, and again when their file has changed. */
 #include "trust.h"
 
-#include "certificates.h"
+#include "tests/support/certificates.h"
 
 #include <fcntl.h>
 #include <string.h>
