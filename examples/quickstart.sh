@@ -46,7 +46,7 @@ Its providers are simulated, so no key and no network are needed. Try, in anothe
   # the same model, streamed
   curl -sN http://127.0.0.1:4000/v1/chat/completions -H 'content-type: application/json' -d '{"model":"gpt-5-mini","stream":true,"messages":[{"role":"user","content":"hello"}]}'
 
-  # the Anthropic API; "claude-haiku-4-5" reaches a connection that declared claude-haiku-4-5@20251001
+  # the Anthropic API, streamed; the connection declares this model as claude-haiku-4-5@20251001, and is found
   curl -sN http://127.0.0.1:4000/v1/messages -H 'content-type: application/json' -H 'anthropic-version: 2023-06-01' -d '{"model":"claude-haiku-4-5","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"hello"}]}'
 
   # a failover: the first connection of "failover-demo" always answers 503; see x-acog-connection and x-acog-attempts

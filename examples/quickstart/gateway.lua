@@ -7,11 +7,12 @@ return acog.gateway {
   policy = require "policies.acog",
 
   connections = {
-    -- What the Anthropic API serves: /v1/messages.
+    -- What the Anthropic API serves: /v1/messages. A client that asks for "claude-haiku-4-5" is
+    -- served too: ids are matched with or without a version.
     acog.connection "anthropic" {
       dialects = { "messages" },
       maker = "anthropic",
-      models = { "claude-haiku-4-5", "claude-sonnet-4-5" },
+      models = { "claude-haiku-4-5@20251001", "claude-sonnet-4-5" },
       simulate = { text = "Hello! I am a simulated Claude, and no network was used.",
         pace_ms = 40 },
     },

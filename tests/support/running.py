@@ -16,9 +16,9 @@ class Running:
 
     `listen` and `admin` are "host:port" as the READY line tells them."""
 
-    def __init__(self, acog, configuration, environment=None, log=None):
-        self.process = subprocess.Popen([acog, "serve", configuration], stdout=subprocess.PIPE, stderr=log, text=True,
-                                        env={**os.environ, **(environment or {})})
+    def __init__(self, acog, configuration, environment=None, log=None, options=()):
+        self.process = subprocess.Popen([acog, "serve", configuration, *options], stdout=subprocess.PIPE, stderr=log,
+                                        text=True, env={**os.environ, **(environment or {})})
         ready = self.process.stdout.readline()
         found = re.match(r"READY listen=(\S+)(?: admin=(\S+))?", ready)
         if not found:
