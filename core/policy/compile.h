@@ -94,8 +94,13 @@ void compile_response_headers(struct reader *reader, int index, void *target);
 void compile_default_answers(struct acog_policy *policy);
 
 /* "127.0.0.1:4000", "[::1]:4000", "unix:/path". */
+bool compile_address(struct reader *reader, int index, struct acog_listener *listener);
+/* Such a text, or a table with TLS. */
 bool compile_listener(struct reader *reader, int index, struct acog_listener *listener);
+/* Strangers do not get in: it is local, or asks for client certificates. */
 bool listener_is_private(const struct acog_listener *listener);
+
+extern const struct words tls_minimums; /* enum acog_tls_version */
 
 /* Fills in endpoint.pool_key from the rest. */
 void compile_pool_key(struct compile *compile, struct acog_endpoint *endpoint);
@@ -112,6 +117,7 @@ extern const struct record answer_records[]; /* error, stream_error, response he
 extern const struct record class_records[];  /* classify row, class */
 extern const struct record clock_record;
 extern const struct record connection_record;
+extern const struct record listener_record;
 extern const struct record model_record;
 extern const struct record filter_record;
 extern const struct record gateway_records[]; /* gateway, limits */

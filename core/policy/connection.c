@@ -253,6 +253,13 @@ static void read_proxy(struct reader *reader, int index, void *target)
 
 #define CONNECTION(member) offsetof(struct acog_connection, member)
 
+static const struct field tls_fields[] = {
+    {.name = "minimum",
+     .kind = ACOG_FIELD_WORD,
+     .offset = CONNECTION(endpoint.tls_minimum),
+     .words = &tls_minimums},
+};
+
 static const struct field connection_fields[] = {
     {.name = "channel", .kind = ACOG_FIELD_WORD, .offset = CONNECTION(channel), .words = &channels},
     {.name = "dialects",
@@ -289,6 +296,10 @@ static const struct field connection_fields[] = {
     {.name = "client_key_file",
      .kind = ACOG_FIELD_TEXT,
      .offset = CONNECTION(endpoint.client_key_file)},
+    {.name = "tls",
+     .kind = ACOG_FIELD_GROUP,
+     .group = tls_fields,
+     .group_count = FIELD_COUNT_OF(tls_fields)},
     {.name = "labels", .kind = ACOG_FIELD_CUSTOM, .read = check_labels},
     {.name = "models", .kind = ACOG_FIELD_CUSTOM, .read = compile_models},
     {.name = "simulate", .kind = ACOG_FIELD_CUSTOM, .read = compile_simulate},
@@ -391,8 +402,8 @@ static void complete(struct reader *reader, int index, struct acog_connection *c
 static void warn_of_no_effect(struct reader *reader, int index,
                               const struct acog_connection *connection)
 {
-    static const char *const for_dialling[] = {"base_url", "proxy", "ca_file", "client_key_file",
-                                               "client_certificate_file"};
+    static const char *const for_dialling[] = {
+        "base_url", "proxy", "ca_file", "client_key_file", "client_certificate_file", "tls"};
     for (size_t i = 0; connection->simulate != NULL && i < FIELD_COUNT_OF(for_dialling); i++) {
         if (has_field(reader, index, for_dialling[i])) {
             reader_warn(reader, "%s has no effect beside simulate", for_dialling[i]);
@@ -409,6 +420,9 @@ static void warn_of_no_effect(struct reader *reader, int index,
     if (!connection->endpoint.tls && certificate) {
         reader_warn(reader, "a client certificate has an effect on https only");
     }
+    if (!connection->endpoint.tls && connection->endpoint.tls_minimum != ACOG_TLS_1_2) {
+        reader_warn(reader, "tls.minimum has an effect on https only");
+    }
 }
 
 /* -- all connections -------------------------------------------------------------------------------- */
@@ -417,7 +431,7 @@ static void check_id(struct compile *compile, struct acog_view id)
 {
     struct reader *reader = &compile->reader;
     if (!compile_id_is_sane(id, ID_BYTES_MAX)) {
-        reader_error(reader, "an id has 1 to %d bytes and no spaces", ID_BYTES_MAX);
+        reader_error(reader, "an id has 1 to %d bytes of UTF-8 and no spaces", ID_BYTES_MAX);
     }
     for (size_t i = 0; i < compile->connection; i++) {
         if (acog_view_equal(compile->connections[i].id, id)) {

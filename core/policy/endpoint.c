@@ -126,20 +126,22 @@ void compile_base_url(struct reader *reader, int index, void *target)
 void compile_pool_key(struct compile *compile, struct acog_endpoint *endpoint)
 {
     endpoint->pool_key = reader_format(
-        &compile->reader, "%s://%.*s:%u%.*s|%.*s|%.*s|%.*s|%.*s", endpoint->tls ? "https" : "http",
-        ACOG_VIEW_FMT(endpoint->host), (unsigned)endpoint->port,
+        &compile->reader, "%s://%.*s:%u%.*s|%.*s|%.*s|%.*s|%.*s|%d",
+        endpoint->tls ? "https" : "http", ACOG_VIEW_FMT(endpoint->host), (unsigned)endpoint->port,
         ACOG_VIEW_FMT(endpoint->unix_socket), ACOG_VIEW_FMT(endpoint->proxy),
         ACOG_VIEW_FMT(endpoint->ca_file), ACOG_VIEW_FMT(endpoint->client_certificate_file),
-        ACOG_VIEW_FMT(endpoint->client_key_file));
+        ACOG_VIEW_FMT(endpoint->client_key_file), (int)endpoint->tls_minimum);
 }
 
-bool compile_listener(struct reader *reader, int index, struct acog_listener *listener)
+bool compile_address(struct reader *reader, int index, struct acog_listener *listener)
 {
     struct acog_view text;
     struct acog_view host;
     struct acog_view port;
-    if (!reader_peek(reader, index, &text)) {
-        return false;
+    if (lua_type(reader->L, index) == LUA_TSTRING) {
+        text.ptr = lua_tolstring(reader->L, index, &text.len);
+    } else {
+        text = ACOG_VIEW(""); /* which is no address either */
     }
     if (acog_view_starts(text, ACOG_VIEW("unix:"))) {
         return read_unix(reader, text, &listener->unix_socket);
@@ -151,11 +153,4 @@ bool compile_listener(struct reader *reader, int index, struct acog_listener *li
     }
     listener->host = reader_copy_lower(reader, host);
     return true;
-}
-
-bool listener_is_private(const struct acog_listener *listener)
-{
-    return listener->unix_socket.len > 0 || acog_view_starts(listener->host, ACOG_VIEW("127.")) ||
-           acog_view_equal(listener->host, ACOG_VIEW("::1")) ||
-           acog_view_equal(listener->host, ACOG_VIEW("localhost"));
 }

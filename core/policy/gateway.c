@@ -94,8 +94,17 @@ static void read_listen(struct reader *reader, int index, void *target)
     struct acog_listener *listener = &((struct acog_snapshot *)target)->listen;
     if (compile_listener(reader, index, listener) && !listener_is_private(listener)) {
         reader_error(reader, "without gateway keys everybody may use it, so only loopback "
-                             "(127.0.0.1, [::1]) or a unix socket may be listened on");
+                             "(127.0.0.1, [::1]) or a unix socket may be listened on, or any "
+                             "address with client_certificates = \"required\"");
     }
+}
+
+/* Port 0 is never the same: the system picks two. */
+static bool is_same_place(const struct acog_listener *one, const struct acog_listener *other)
+{
+    return acog_view_equal(one->unix_socket, other->unix_socket) &&
+           acog_view_equal(one->host, other->host) && one->port == other->port &&
+           (one->port != 0 || one->unix_socket.len > 0);
 }
 
 static void read_admin(struct reader *reader, int index, void *target)
@@ -106,7 +115,9 @@ static void read_admin(struct reader *reader, int index, void *target)
     }
     snapshot->has_admin = compile_listener(reader, index, &snapshot->admin);
     if (snapshot->has_admin && !listener_is_private(&snapshot->admin)) {
-        reader_error(reader, "has no keys, so only loopback or a unix socket may be listened on");
+        reader_error(reader,
+                     "has no keys, so only loopback or a unix socket may be listened on, or "
+                     "any address with client_certificates = \"required\"");
     }
 }
 
@@ -233,11 +244,20 @@ void compile_gateway(struct compile *compile, int index)
     snapshot->limits = default_limits;
     snapshot->listen = (struct acog_listener){.host = acog_view_of("127.0.0.1"), .port = 4000};
     if (!acog_lua_is_kind(L, index, "gateway")) {
-        reader_error(reader, "must return acog.gateway { … }, not a %s", luaL_typename(L, index));
+        const char *kind = acog_lua_kind(L, index);
+        if (lua_isnil(L, index)) {
+            reader_error(reader, "must return acog.gateway { … }, and returns nothing");
+        } else {
+            reader_error(reader, "must return acog.gateway { … }, not a %s%s",
+                         kind == NULL ? "" : "acog.", kind == NULL ? luaL_typename(L, index) : kind);
+        }
         return;
     }
     reader_root(reader, acog_lua_place(L, index), "gateway");
     reader_fields(reader, index, gateway_fields, FIELD_COUNT_OF(gateway_fields), snapshot);
+    if (snapshot->has_admin && is_same_place(&snapshot->listen, &snapshot->admin)) {
+        reader_error(reader, "admin: is the same address as listen");
+    }
     if (compile->connections == NULL && lua_getfield(L, index, "connections") == LUA_TNIL) {
         reader_error(reader, "needs connections = { acog.connection \"…\" { … } }");
     }

@@ -13,6 +13,7 @@
 
 #include "acog/header.h"
 #include "acog/names.h"
+#include "acog/tls.h"
 #include "acog/view.h"
 
 #include <stdbool.h>
@@ -41,6 +42,7 @@ struct acog_endpoint {
     struct acog_view ca_file;                 /* PEM; empty: the system's trust store */
     struct acog_view client_certificate_file; /* PEM, or empty */
     struct acog_view client_key_file;
+    enum acog_tls_version tls_minimum;
     struct acog_view pool_key; /* equal for endpoints that may share connections */
 };
 
@@ -475,6 +477,7 @@ struct acog_listener {
     struct acog_view host; /* "127.0.0.1", "::1", …; empty for a unix socket */
     uint16_t port;         /* 0: the system picks one, and the READY line tells it */
     struct acog_view unix_socket;
+    struct acog_tls_rules tls;
 };
 
 /* DESIGN, "Defaults of caps"; the names are the configuration's (`limits = { … }`). */
