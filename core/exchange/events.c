@@ -113,6 +113,29 @@ static void keep_event(struct acog_exchange *exchange, struct acog_exchange_atte
     keep(exchange, attempt, acog_view_slice(raw, lead, raw.len), run);
 }
 
+/* Like keep_event, for an event that was read: its bytes may have to carry the routing note, or make room for it. */
+static void pass_event(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
+                       const struct acog_sse_event *event, unsigned outputs, struct run *run)
+{
+    if (!attempt->note.wanted) {
+        keep_event(exchange, attempt, event->raw, run);
+        return;
+    }
+    size_t lead = attempt->dropped_last ? lead_bytes(attempt, event->raw) : 0;
+    struct acog_view raw = acog_view_slice(event->raw, lead, event->raw.len);
+    struct acog_exchange_pieces pieces = {.count = 0};
+    enum acog_exchange_attempt_state state = attempt->state;
+    attempt->after_cr = raw.len > 0 && raw.ptr[raw.len - 1] == '\r';
+    attempt->dropped_last = false;
+    if (acog_exchange_note_event(exchange, attempt, event, raw, outputs, &pieces) != ACOG_OK) {
+        fail(exchange, attempt, run, ACOG_CAUSE_GATEWAY);
+        return;
+    }
+    for (size_t i = 0; i < pieces.count && attempt->state == state; i++) {
+        keep(exchange, attempt, pieces.list[i], run);
+    }
+}
+
 static void drop_event(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
                        struct acog_view raw, struct run *run)
 {
@@ -139,7 +162,7 @@ static bool is_marker(const struct acog_sse_event *event)
 
 /* A marker of the end is believed only when the answer can be complete (B59, decision 15). */
 static void take_done(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
-                      const struct acog_sse_event *event, struct run *run)
+                      const struct acog_sse_event *event, unsigned outputs, struct run *run)
 {
     if (!acog_stream_tracker_complete(&attempt->tracker)) {
         fail(exchange, attempt, run, ACOG_CAUSE_CUT);
@@ -148,7 +171,7 @@ static void take_done(struct acog_exchange *exchange, struct acog_exchange_attem
     if (!tell_news(exchange, attempt, run)) {
         return;
     }
-    keep_event(exchange, attempt, event->raw, run);
+    pass_event(exchange, attempt, event, outputs, run);
     if (attempt->state == ACOG_ATTEMPT_STREAM) {
         attempt->state = ACOG_ATTEMPT_TAIL;
         attempt->marker_seen = is_marker(event);
@@ -171,7 +194,7 @@ static void take_event(struct acog_exchange *exchange, struct acog_exchange_atte
     case ACOG_STREAM_EVENT_OTHER:
     case ACOG_STREAM_EVENT_OUTPUT:
         if (tell_news(exchange, attempt, run)) {
-            keep_event(exchange, attempt, event->raw, run);
+            pass_event(exchange, attempt, event, outputs, run);
         }
         break;
     case ACOG_STREAM_EVENT_USAGE_ONLY:
@@ -181,11 +204,11 @@ static void take_event(struct acog_exchange *exchange, struct acog_exchange_atte
         if (attempt->hide_usage) {
             drop_event(exchange, attempt, event->raw, run);
         } else {
-            keep_event(exchange, attempt, event->raw, run);
+            pass_event(exchange, attempt, event, outputs, run);
         }
         break;
     case ACOG_STREAM_EVENT_DONE:
-        take_done(exchange, attempt, event, run);
+        take_done(exchange, attempt, event, outputs, run);
         break;
     case ACOG_STREAM_EVENT_BAD:
         if (exchange->snapshot->policy.bad_event_drops) {
@@ -273,13 +296,17 @@ void acog_exchange_read_events(struct acog_exchange *exchange)
 }
 
 /* An event that nothing ended is passed on only when the answer is complete with it: else it may be cut itself, and
- * what the client gets is the complete events and one that tells the error. Of a torn answer, bytes that hold no data
- * are no event either. */
+ * what the client gets is the complete events and one that tells the error. Where the connection was torn it is cut,
+ * however whole it looks. */
 static void take_last_event(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
                             bool torn, struct run *run)
 {
     struct acog_sse_event event;
     if (acog_sse_end(&attempt->sse, &event) != ACOG_OK) {
+        return;
+    }
+    if (torn) {
+        drop_event(exchange, attempt, event.raw, run);
         return;
     }
     if (attempt->state == ACOG_ATTEMPT_TAIL) {
@@ -293,13 +320,16 @@ static void take_last_event(struct acog_exchange *exchange, struct acog_exchange
         &attempt->tracker, event.name, event.data, &exchange->scratch, &outputs, &failure);
     if (kind == ACOG_STREAM_EVENT_ERROR) {
         take_error(exchange, attempt, event.raw, &failure, run);
-    } else if (kind == ACOG_STREAM_EVENT_BAD || (torn && event.data.len == 0) ||
-               !acog_stream_tracker_complete(&attempt->tracker)) {
+    } else if (kind == ACOG_STREAM_EVENT_BAD || !acog_stream_tracker_complete(&attempt->tracker)) {
         attempt->tracker = before;
         drop_event(exchange, attempt, event.raw, run);
     } else if (tell_news(exchange, attempt, run)) {
         bool hidden = kind == ACOG_STREAM_EVENT_USAGE_ONLY && attempt->hide_usage;
-        (hidden ? drop_event : keep_event)(exchange, attempt, event.raw, run);
+        if (hidden) {
+            drop_event(exchange, attempt, event.raw, run);
+        } else {
+            pass_event(exchange, attempt, &event, outputs, run);
+        }
     }
 }
 

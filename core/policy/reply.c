@@ -223,7 +223,7 @@ const struct record reply_record = {"reply", reply_fields, FIELD_COUNT_OF(reply_
 
 static void read_reply(struct reader *reader, int index, struct acog_provider_reply *reply)
 {
-    *reply = (struct acog_provider_reply){.status = 200, .output_tokens = -1};
+    acog_provider_reply_init(reply);
     reader_fields(reader, index, reply_fields, FIELD_COUNT_OF(reply_fields), reply);
     int ends = (reply->hang != ACOG_STAGE_NEVER) + (reply->reset != ACOG_STAGE_NEVER) +
                (reply->close != ACOG_STAGE_NEVER);

@@ -38,7 +38,11 @@ static inline struct acog_view acog_view_slice(struct acog_view view, size_t fro
 {
     to = to > view.len ? view.len : to;
     from = from > to ? to : from;
-    return (struct acog_view){.ptr = view.ptr == NULL ? NULL : view.ptr + from, .len = to - from};
+    if (from > 0) { /* a NULL pointer has no length, and nothing is added to it */
+        view.ptr += from;
+    }
+    view.len = to - from;
+    return view;
 }
 
 /* Equal but for the case of ASCII letters. */
