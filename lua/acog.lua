@@ -23,6 +23,9 @@ end)
 
 --- acog.connection "id" { … }: one way to reach models.
 acog.connection = core.at(function(at_id, id)
+  if type(id) == "table" then
+    error(("%s: acog.connection: the id is missing: acog.connection \"id\" { … }"):format(at_id), 0)
+  end
   must_be("string", id, "acog.connection", at_id)
   return core.at(function(place, fields)
     must_be("table", fields, ('acog.connection "%s"'):format(id), place)
@@ -120,6 +123,9 @@ end
 
 --- policy:with { … }: a new policy that differs in these fields.
 policy_methods.with = core.at(function(place, self, changes)
+  if core.kind(self) ~= "policy" then
+    error(("%s: policy:with { … } is written with a colon"):format(place), 0)
+  end
   must_be("table", changes, "policy:with", place)
   return make_policy(merge(self, changes), place)
 end)

@@ -154,8 +154,12 @@ enum acog_code acog_lua_call(lua_State *L, int args, int results, int64_t instru
 enum acog_code acog_lua_load(lua_State *L, struct acog_view text, const char *path,
                              struct acog_error *error)
 {
+    static const char byte_order_mark[] = "\xef\xbb\xbf"; /* some editors write it */
     char name[CHUNK_PATH_MAX];
     (void)snprintf(name, sizeof(name), "@%s", path);
+    if (acog_view_starts(text, acog_view_of(byte_order_mark))) {
+        text = acog_view_slice(text, sizeof(byte_order_mark) - 1, text.len);
+    }
     int status = luaL_loadbufferx(L, text.len == 0 ? "" : text.ptr, text.len, name, "t");
     if (status == LUA_OK) {
         return ACOG_OK;

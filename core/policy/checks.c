@@ -252,7 +252,9 @@ static void check_refusal(struct compile *compile)
                    acog_view_equal(compile->candidates[i].declared, fallback);
     }
     if (!declared) {
-        reader_warn(reader, "refusal: no connection declares the fallback model \"%.*s\"",
+        reader_warn(reader,
+                    "refusal: no connection declares the fallback model \"%.*s\"; "
+                    "refusal = { fallback_model = false } switches it off",
                     ACOG_VIEW_FMT(fallback));
     }
 }

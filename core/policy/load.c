@@ -84,7 +84,8 @@ static const char *env_of_process(void *user, const char *name)
 static void add_error(struct acog_report *report, const char *path, const struct acog_error *error)
 {
     char text[ACOG_ERROR_TEXT_MAX + 160];
-    bool placed = strstr(error->text, ".lua:") != NULL;
+    bool placed =
+        strstr(error->text, ".lua:") != NULL || strncmp(error->text, path, strlen(path)) == 0;
     (void)snprintf(text, sizeof(text), "%s%s%s", placed ? "" : path, placed ? "" : ": ",
                    error->text);
     report_add(report, ACOG_FINDING_ERROR, text);

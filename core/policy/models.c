@@ -1,4 +1,5 @@
 /* models.c - the models that a connection declares: each becomes a candidate. */
+#include "acog/utf8.h"
 #include "compile.h"
 #include "frozen.h"
 
@@ -12,11 +13,14 @@
 
 bool compile_id_is_sane(struct acog_view id, size_t bytes_max)
 {
-    for (size_t i = 0; i < id.len; i++) {
-        unsigned char c = (unsigned char)id.ptr[i];
-        if (c <= ' ' || c == 0x7f) {
+    size_t at = 0;
+    while (at < id.len) {
+        unsigned char c = (unsigned char)id.ptr[at];
+        size_t length = acog_utf8_length(acog_view_slice(id, at, id.len));
+        if (c <= ' ' || c == 0x7f || length == 0) {
             return false;
         }
+        at += length;
     }
     return id.len > 0 && id.len <= bytes_max;
 }
@@ -84,7 +88,7 @@ static void add_model(struct reader *reader, struct acog_view id, int index)
     struct compile *compile = compile_of(reader);
     struct model_words words = {.input = -1, .output = -1, .max_output_tokens = -1, .context = -1};
     if (!compile_id_is_sane(id, MODEL_ID_BYTES_MAX)) {
-        reader_error(reader, "an id of a model has 1 to %d bytes and no spaces",
+        reader_error(reader, "an id of a model has 1 to %d bytes of UTF-8 and no spaces",
                      MODEL_ID_BYTES_MAX);
         return;
     }

@@ -264,7 +264,7 @@ bool reader_number(struct reader *reader, int index, double min, double max, dou
     }
     double value = lua_tonumber(reader->L, index);
     if (!(value >= min && value <= max)) { /* not-a-number too */
-        reader_error(reader, "%g is out of range: %g to %g", value, min, max);
+        reader_error(reader, "%.15g is out of range: %.15g to %.15g", value, min, max);
         return false;
     }
     *out = value;

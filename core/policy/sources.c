@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define HASH_DIGITS       16
 #define HEADERS_FOUND_MAX 64
@@ -38,6 +39,11 @@ void sources_init(struct sources *sources, struct acog_arena *arena, const char 
 static enum acog_code read_open_file(FILE *file, const char *path, struct acog_arena *arena,
                                      struct acog_view *text, struct acog_error *error)
 {
+    struct stat status;
+    if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
+        return acog_error_set(error, ACOG_INVALID, "%s: is a folder; a configuration is a file",
+                              path);
+    }
     if (fseek(file, 0, SEEK_END) != 0) {
         return acog_error_set(error, ACOG_IO, "%s: cannot be read", path);
     }

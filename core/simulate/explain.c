@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define SEED             UINT64_C(1)
+#define MODELS_SHOWN_MAX ((size_t)20)
 #define RECORD_BYTES_MAX ((size_t)1024 * 1024)
 #define BODY_BYTES_MAX   ((size_t)64 * 1024)
 
@@ -180,6 +181,18 @@ static void make_plan(struct explanation *explanation, const struct acog_request
 
 /* -- telling ---------------------------------------------------------------------------------------- */
 
+/* For whoever misspelt one. */
+static void print_models(const struct acog_snapshot *snapshot, FILE *out)
+{
+    size_t shown =
+        snapshot->model_count < MODELS_SHOWN_MAX ? snapshot->model_count : MODELS_SHOWN_MAX;
+    (void)fputs("declared are:", out);
+    for (size_t i = 0; i < shown; i++) {
+        (void)fprintf(out, " %.*s", ACOG_VIEW_FMT(snapshot->models[i].id));
+    }
+    (void)fputs(shown < snapshot->model_count ? " ...\n" : "\n", out);
+}
+
 static void print_lines(const struct explanation *explanation,
                         const struct acog_request_facts *facts)
 {
@@ -193,6 +206,9 @@ static void print_lines(const struct explanation *explanation,
         const struct acog_error_row *row = &policy->errors[explanation->error.condition];
         (void)fprintf(out, "no candidate is left: %u %.*s\n", (unsigned)row->status,
                       ACOG_VIEW_FMT(row->code));
+        if (explanation->error.condition == ACOG_CONDITION_UNKNOWN_MODEL) {
+            print_models(explanation->snapshot, out);
+        }
     }
 }
 

@@ -42,8 +42,13 @@ static int serve(int argc, char **argv)
 
 static int check(int argc, char **argv)
 {
-    if (argc != 2 || argv[1][0] == '-') {
-        (void)fprintf(stderr, "acog check: which configuration? acog check FILE\n");
+    if (argc > 1 && argv[1][0] == '-') {
+        (void)fprintf(stderr, "acog check: there is no option %s; acog check FILE\n", argv[1]);
+        return ACOG_MAIN_USAGE;
+    }
+    if (argc != 2) {
+        (void)fprintf(stderr, "acog check: %s acog check FILE\n",
+                      argc < 2 ? "which configuration?" : "one configuration only:");
         return ACOG_MAIN_USAGE;
     }
     return acog_check(argv[1]) ? ACOG_MAIN_GOOD : ACOG_MAIN_FAILED;

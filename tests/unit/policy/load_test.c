@@ -392,6 +392,41 @@ static void broken_lua_names_its_line(void **state)
                    "gateway.lua:3:");
     assert_refused(GATEWAY("connections = {}"), "needs at least one acog.connection");
     assert_refused("\x1bLua", "attempt to load a binary chunk");
+    assert_refused("", "must return acog.gateway { … }, and returns nothing");
+    assert_refused("return require \"policies.acog\"", "{ … }, not a acog.policy");
+}
+
+static void what_newcomers_write_is_told_in_plain_words(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {GATEWAY("listen = 4000, connections = {" SIMULATED("a", "\"m\"") "}"),
+         "listen: must be \"HOST:PORT\", \"[V6]:PORT\" or \"unix:/path\""},
+        {GATEWAY("listen = \"127.0.0.1:4000\", admin = \"127.0.0.1:4000\", connections = "
+                 "{" SIMULATED("a", "\"m\"") "}"),
+         "gateway: admin: is the same address as listen"},
+        {GATEWAY("limits = { body_bytes = 0 }, connections = {" SIMULATED("a", "\"m\"") "}"),
+         "limits.body_bytes: 0 is out of range: 1 to 1099511627776"},
+        {GATEWAY("connections = { acog.connection { models = { \"m\" } } }"),
+         "acog.connection: the id is missing: acog.connection \"id\" { … }"},
+        {GATEWAY("policy = (require \"policies.acog\").with { name = \"x\" },\n"
+                 "connections = {" SIMULATED("a", "\"m\"") "}"),
+         "policy:with { … } is written with a colon"},
+        {GATEWAY("connections = {" SIMULATED("a", "\"m\\xff\"") "}"),
+         "an id of a model has 1 to 256 bytes of UTF-8 and no spaces"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_refused(cases[i][0], cases[i][1]);
+    }
+}
+
+static void a_byte_order_mark_is_skipped(void **state)
+{
+    (void)state;
+    struct scene scene;
+    load(&scene, "\xef\xbb\xbf" GATEWAY("connections = {" SIMULATED("a", "\"m\"") "}"));
+    assert_good(&scene);
+    end(&scene);
 }
 
 static void platforms_that_cannot_be_dialled_say_so(void **state)
@@ -647,6 +682,8 @@ int main(void)
         cmocka_unit_test(a_wrong_word_names_the_nearest_and_the_allowed),
         cmocka_unit_test(everything_that_is_wrong_is_told_at_once),
         cmocka_unit_test(broken_lua_names_its_line),
+        cmocka_unit_test(what_newcomers_write_is_told_in_plain_words),
+        cmocka_unit_test(a_byte_order_mark_is_skipped),
         cmocka_unit_test(platforms_that_cannot_be_dialled_say_so),
         cmocka_unit_test(addresses_are_checked),
         cmocka_unit_test(secrets_never_show),

@@ -58,15 +58,20 @@ static void begin(struct scene *scene)
     acog_report_init(&scene->report);
 }
 
-static void load(struct scene *scene)
+static void load_named(struct scene *scene, const char *name)
 {
     char path[256];
-    path_in(scene, "gateway.lua", path, sizeof(path));
+    path_in(scene, name, path, sizeof(path));
     struct acog_policy_options options = {.path = path};
     acog_report_fini(&scene->report);
     acog_report_init(&scene->report);
     acog_snapshot_unref(&scene->snapshot);
     scene->code = acog_policy_load(&options, scene->shared, &scene->snapshot, &scene->report);
+}
+
+static void load(struct scene *scene)
+{
+    load_named(scene, "gateway.lua");
 }
 
 static void end(struct scene *scene)
@@ -160,6 +165,21 @@ static void what_cannot_be_read_says_so(void **state)
     end(&scene);
 }
 
+static void a_folder_is_no_configuration(void **state)
+{
+    (void)state;
+    struct scene scene;
+    char text[256];
+    begin(&scene);
+    load_named(&scene, "teams");
+    (void)snprintf(text, sizeof(text), "%s/teams: is a folder", scene.folder);
+    assert_says(&scene, text);
+    /* The path is told once. */
+    assert_ptr_equal(strstr(scene.report.findings[0].text.ptr, text),
+                     scene.report.findings[0].text.ptr);
+    end(&scene);
+}
+
 static void a_large_file_is_refused(void **state)
 {
     (void)state;
@@ -182,6 +202,7 @@ int main(void)
         cmocka_unit_test(files_beside_the_configuration_are_kept_with_it),
         cmocka_unit_test(a_change_in_any_file_changes_the_hash),
         cmocka_unit_test(what_cannot_be_read_says_so),
+        cmocka_unit_test(a_folder_is_no_configuration),
         cmocka_unit_test(a_large_file_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
