@@ -208,7 +208,8 @@ struct acog_admin *acog_admin_new(struct event_base *base, const struct acog_ser
     if (admin->server == NULL) {
         (void)close(socket);
         acog_admin_free(&admin);
-    } else if (acog_http_server_add(admin->server, socket, error) != ACOG_OK) {
+    } else if (acog_http_server_add_tls(admin->server, socket, service->admin_tls, error) !=
+               ACOG_OK) {
         acog_admin_free(&admin);
     }
     return admin;

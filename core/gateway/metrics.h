@@ -59,6 +59,7 @@ struct acog_worker_counts {
     char edge_before[ACOG_CACHE_LINE_BYTES];
     acog_count requests;
     acog_count charged_failures; /* attempts whose class is charged to a circuit */
+    acog_count tls_refused;      /* handshakes that failed */
     acog_count refused;          /* bytes that were no request, and requests that found no memory */
     acog_count policy_failures;  /* functions that failed */
     acog_count request_bytes;

@@ -317,6 +317,8 @@ static void totals(struct page *page)
          offsetof(struct acog_worker_counts, request_bytes)},
         {"acog_reply_bytes_total", "counter", "Bytes of reply bodies.",
          offsetof(struct acog_worker_counts, reply_bytes)},
+        {"acog_tls_refused_total", "counter", "Handshakes of TLS that failed.",
+         offsetof(struct acog_worker_counts, tls_refused)},
         {"acog_refused_total", "counter", "Bytes that were no request, and requests without room.",
          offsetof(struct acog_worker_counts, refused)},
         {"acog_charged_failures_total", "counter",

@@ -6,6 +6,7 @@
 #include "acog/upstream.h"
 #include "address.h"
 #include "admin.h"
+#include "certificates.h"
 #include "findings.h"
 #include "metrics.h"
 #include "process.h"
@@ -45,6 +46,7 @@ struct gateway {
     size_t ended;
     struct acog_worker *workers[ACOG_WORKERS_MAX];
     struct acog_admin *admin;
+    struct acog_certificates certificates;
     struct event_base *base;
     struct event terminate;
     struct event interrupt;
@@ -184,19 +186,31 @@ static size_t count_workers(uint32_t asked, uint32_t configured)
     return count > ACOG_WORKERS_MAX ? ACOG_WORKERS_MAX : count;
 }
 
+/* An address of the command line takes the place of the configured one, but not of its TLS: nobody who asks for
+ * another port asks for plain HTTP. */
+static void choose_addresses(struct gateway *gateway, const struct acog_serve_options *options)
+{
+    const struct acog_snapshot *snapshot = gateway->service.snapshot;
+    gateway->listen = options->has_listen ? options->listen : snapshot->listen;
+    gateway->listen.tls = snapshot->listen.tls;
+    gateway->has_admin = options->has_admin || snapshot->has_admin;
+    gateway->admin_listen = options->has_admin ? options->admin : snapshot->admin;
+    gateway->admin_listen.tls = snapshot->admin.tls;
+}
+
 /* What was asked for on the command line goes before the configuration. */
 static enum acog_code choose(struct gateway *gateway, const struct acog_serve_options *options,
                              struct acog_error *error)
 {
     const struct acog_snapshot *snapshot = gateway->service.snapshot;
-    gateway->listen = options->has_listen ? options->listen : snapshot->listen;
-    gateway->has_admin = options->has_admin || snapshot->has_admin;
-    gateway->admin_listen = options->has_admin ? options->admin : snapshot->admin;
+    choose_addresses(gateway, options);
     gateway->worker_count = count_workers(options->workers, snapshot->workers);
-    if (!acog_listener_is_local(&gateway->listen)) {
+    if (!acog_listener_is_local(&gateway->listen) &&
+        gateway->listen.tls.client_certificates != ACOG_CLIENT_CERTIFICATES_REQUIRED) {
         return acog_error_set(error, ACOG_INVALID,
                               "cannot listen on %.*s: without keys of its own the gateway serves "
-                              "loopback addresses and unix sockets only",
+                              "loopback addresses and unix sockets only, or clients that must "
+                              "show a certificate",
                               ACOG_VIEW_FMT(gateway->listen.host));
     }
     gateway->service.metrics = acog_metrics_new(gateway->worker_count, snapshot->connection_count);
@@ -227,6 +241,21 @@ static enum acog_code make_loop(struct gateway *gateway, struct acog_error *erro
         return acog_error_set(error, ACOG_IO, "no signal handlers");
     }
     return ACOG_OK;
+}
+
+static enum acog_code load_certificates(struct gateway *gateway, struct acog_error *error)
+{
+    struct acog_certificates *certificates = &gateway->certificates;
+    struct acog_service *service = &gateway->service;
+    int64_t now_ms = acog_now_ms();
+    acog_certificates_init(certificates, service->log);
+    enum acog_code code = acog_certificates_load(certificates, "listen", &gateway->listen.tls,
+                                                 now_ms, &service->listen_tls, error);
+    if (code == ACOG_OK && gateway->has_admin) {
+        code = acog_certificates_load(certificates, "admin", &gateway->admin_listen.tls, now_ms,
+                                      &service->admin_tls, error);
+    }
+    return code == ACOG_OK ? acog_certificates_watch(certificates, gateway->base, error) : code;
 }
 
 static enum acog_code make_workers(struct gateway *gateway, struct acog_error *error)
@@ -288,6 +317,7 @@ static void say_ready(const struct gateway *gateway)
     const struct acog_log_field fields[] = {
         acog_log_text("version", ACOG_VIEW(ACOG_VERSION)),
         acog_log_text("listen", acog_view_of(service->listen_text)),
+        acog_log_flag("tls", service->listen_tls != NULL),
         acog_log_text("admin", acog_view_of(service->admin_text)),
         acog_log_number("workers", (int64_t)gateway->worker_count),
         acog_log_text("configuration", service->snapshot->hash),
@@ -321,6 +351,9 @@ static enum acog_code make(struct gateway *gateway, const struct acog_serve_opti
     }
     if (code == ACOG_OK) {
         code = make_loop(gateway, error);
+    }
+    if (code == ACOG_OK) {
+        code = load_certificates(gateway, error);
     }
     if (code == ACOG_OK) {
         code = make_workers(gateway, error);
@@ -374,6 +407,7 @@ static void unmake(struct gateway *gateway)
         log_life(gateway, "ended",
                  gateway->life == ACOG_LIFE_CUTTING_OFF ? "requests were cut off" : "drained");
     }
+    acog_certificates_fini(&gateway->certificates);
     free_loop(gateway);
     if (gateway->upstream_ready) {
         acog_upstream_global_fini();

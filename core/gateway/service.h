@@ -13,6 +13,7 @@
 
 #define ACOG_ADDRESS_TEXT_MAX 320
 
+struct acog_http_tls;
 struct acog_metrics;
 
 enum acog_service_state {
@@ -26,6 +27,8 @@ struct acog_service {
     struct acog_shared *shared;
     struct acog_log *log;
     struct acog_metrics *metrics;
+    struct acog_http_tls *listen_tls; /* lent; NULL: plain */
+    struct acog_http_tls *admin_tls;
     int64_t started_ms;
     int64_t started_unix_ms;
     char listen_text[ACOG_ADDRESS_TEXT_MAX];

@@ -35,6 +35,7 @@ static json_t *worker_status(const struct acog_worker_counts *counts, size_t num
     put_count(object, "in_flight", acog_count_get(&counts->in_flight));
     put_count(object, "charged_failures", acog_count_get(&counts->charged_failures));
     put_count(object, "refused", acog_count_get(&counts->refused));
+    put_count(object, "tls_refused", acog_count_get(&counts->tls_refused));
     put_count(object, "policy_failures", acog_count_get(&counts->policy_failures));
     put_count(object, "client_connections", acog_count_get(&counts->client_connections));
     put_count(object, "upstream_open", acog_count_get(&counts->upstream_open));

@@ -81,6 +81,15 @@ struct acog_view acog_worker_make_id(struct acog_worker *worker)
     return (struct acog_view){worker->refusal_id, sizeof(worker->refusal_id)};
 }
 
+static void on_tls_refused(void *user, const char *why)
+{
+    struct acog_worker *worker = user;
+    const struct acog_log_field fields[] = {acog_log_text("why", acog_view_of(why))};
+    acog_count_add(&worker->counts->tls_refused, 1);
+    acog_log_write(worker->service->log, ACOG_LOG_INFO, "tls_refused", fields,
+                   sizeof(fields) / sizeof(fields[0]));
+}
+
 /* -- orders ------------------------------------------------------------------------------------------- */
 
 static void on_wake(evutil_socket_t fd, short what, void *user)
@@ -205,7 +214,8 @@ static struct acog_http_server *make_server(struct acog_worker *worker, size_t w
                     .request = on_request,
                     .gone = on_gone,
                     .drained = on_drained,
-                    .refuse = on_refuse},
+                    .refuse = on_refuse,
+                    .tls_refused = on_tls_refused},
     };
     return acog_http_server_new(worker->base, &options, error);
 }
@@ -277,7 +287,8 @@ struct acog_worker *acog_worker_new(struct acog_service *service, unsigned numbe
     if (code != ACOG_OK) {
         (void)close(socket);
     } else {
-        code = acog_http_server_add(worker->server, socket, error); /* takes it in any case */
+        code = acog_http_server_add_tls(worker->server, socket, service->listen_tls,
+                                        error); /* takes it in any case */
     }
     if (code != ACOG_OK) {
         acog_worker_free(&worker);

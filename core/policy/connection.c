@@ -244,8 +244,9 @@ static void check_labels(struct reader *reader, int index, void *target)
 static void read_proxy(struct reader *reader, int index, void *target)
 {
     struct acog_view *proxy = &((struct acog_connection *)target)->endpoint.proxy;
-    if (reader_text(reader, index, proxy) && !acog_view_starts(*proxy, ACOG_VIEW("http://"))) {
-        reader_error(reader, "must be http://HOST:PORT");
+    if (reader_text(reader, index, proxy) && !acog_view_starts(*proxy, ACOG_VIEW("http://")) &&
+        !acog_view_starts(*proxy, ACOG_VIEW("https://"))) {
+        reader_error(reader, "must be http://HOST:PORT or https://HOST:PORT");
     }
 }
 
@@ -394,6 +395,9 @@ static void complete(struct reader *reader, int index, struct acog_connection *c
     } else if (connection->dialects == 0) {
         connection->dialects = ACOG_BIT(ACOG_DIALECT_CHAT) | ACOG_BIT(ACOG_DIALECT_MESSAGES) |
                                ACOG_BIT(ACOG_DIALECT_RESPONSES);
+    }
+    if (dialled) {
+        compile_check_files(compile, &connection->endpoint);
     }
     compile_pool_key(compile, &connection->endpoint);
 }
