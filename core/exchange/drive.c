@@ -194,6 +194,7 @@ static void dispatch(struct acog_exchange *exchange, const struct acog_action *a
     attempt->model = action->dispatch.model;
     attempt->retry_after_ms = -1;
     acog_stream_tracker_init(&attempt->tracker, exchange->client.dialect);
+    acog_exchange_note_begin(exchange, attempt);
     if (acog_exchange_write_order(exchange, attempt) != ACOG_OK) {
         attempt->state = ACOG_ATTEMPT_OVER;
         exchange->stillborn = action->attempt;
@@ -205,14 +206,37 @@ static void dispatch(struct acog_exchange *exchange, const struct acog_action *a
     acog_exchange_push(exchange, &command);
 }
 
-/* The reply's head, and all that was held back. A whole answer that was read to its end has a length. */
+/* A whole answer that was read to its end has a length. */
+static void give_whole(struct acog_exchange *exchange, const struct acog_exchange_attempt *attempt)
+{
+    struct acog_exchange_pieces pieces = {.count = 0};
+    size_t length = 0;
+    if (!attempt->note.wanted || acog_exchange_note_whole(exchange, attempt, &pieces) != ACOG_OK) {
+        /* Without memory for the note the answer is the same, and the header tells. */
+        pieces =
+            (struct acog_exchange_pieces){.list = {acog_buffer_view(&attempt->held)}, .count = 1};
+    }
+    for (size_t i = 0; i < pieces.count; i++) {
+        length += pieces.list[i].len;
+    }
+    acog_exchange_reply_attempt(exchange, attempt, (int64_t)length);
+    for (size_t i = 0; i < pieces.count; i++) {
+        acog_exchange_push_data(exchange, pieces.list[i]);
+    }
+}
+
+/* The reply's head, and all that was held back. */
 static void give(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt)
 {
     bool whole = !attempt->order.stream && attempt->state != ACOG_ATTEMPT_WHOLE;
     attempt->live = true;
     exchange->live = attempt->number;
     exchange->record.committed_ms = exchange->now_ms;
-    acog_exchange_reply_attempt(exchange, attempt, whole ? (int64_t)attempt->held.len : -1);
+    if (whole) {
+        give_whole(exchange, attempt);
+        return;
+    }
+    acog_exchange_reply_attempt(exchange, attempt, -1);
     acog_exchange_push_data(exchange, acog_buffer_view(&attempt->held));
     if (attempt->state == ACOG_ATTEMPT_WHOLE) {
         attempt->passed_bytes = attempt->held.len;

@@ -9,6 +9,7 @@
  *   events.c      an attempt's answer: events of a stream
  *   reply.c       the head of the reply
  *   error_body.c  the one place for error answers
+ *   note.c        the routing note in an answer of the fallback model, in the words of note_text.c
  *   terminal.c    how a committed answer ends that cannot be completed
  *   record.c      the decision record as JSON
  *
@@ -33,9 +34,11 @@
     ((size_t)64 * 1024) /* read of a provider's error; the rest is left */
 #define ACOG_EXCHANGE_FAULT_WAIT_MS \
     5000 /* for an error's body to end; then its status alone counts */
-#define ACOG_EXCHANGE_TAIL_WAIT_MS 200                 /* see ACOG_ATTEMPT_TAIL */
-#define ACOG_EXCHANGE_MODEL_MAX    ((size_t)256)       /* of a model's name in texts and headers */
-#define ACOG_EXCHANGE_KEPT_BYTES   ((size_t)16 * 1024) /* of a buffer, from one request to the next */
+#define ACOG_EXCHANGE_TAIL_WAIT_MS   200           /* see ACOG_ATTEMPT_TAIL */
+#define ACOG_EXCHANGE_MODEL_MAX      ((size_t)256) /* of a model's name in texts and headers */
+#define ACOG_EXCHANGE_KEPT_BYTES     ((size_t)16 * 1024) /* of a buffer, from one request to the next */
+#define ACOG_EXCHANGE_NOTE_EDITS_MAX 3                   /* in one event: two numbers, a list */
+#define ACOG_EXCHANGE_PIECES_MAX     (2 + 2 * ACOG_EXCHANGE_NOTE_EDITS_MAX)
 
 /*   SENT --2xx head--> STREAM --terminal event--> TAIL --+
  *    |  \                 |                               +--> OVER
@@ -59,6 +62,21 @@ enum acog_exchange_attempt_state {
     ACOG_ATTEMPT_OVER,  /* the engine knows how it ended, or cancelled it */
 };
 
+/* The routing note in this attempt's answer. */
+struct acog_exchange_note {
+    bool wanted;
+    bool given; /* streams */
+    int64_t
+        index; /* streams: of the block or item that it is; before it is given: of the next one */
+    int64_t events; /* streams: how many it added to those that are numbered */
+};
+
+/* Bytes that go out one behind the other. */
+struct acog_exchange_pieces {
+    struct acog_view list[ACOG_EXCHANGE_PIECES_MAX];
+    size_t count;
+};
+
 struct acog_exchange_attempt {
     uint32_t number; /* as the engine counts */
     enum acog_exchange_attempt_state state;
@@ -78,6 +96,7 @@ struct acog_exchange_attempt {
     int64_t wait_until_ms; /* TAIL, FAULT */
     int64_t retry_after_ms;
     uint64_t passed_bytes; /* PASSING */
+    struct acog_exchange_note note;
     struct acog_stream_tracker tracker;
     struct acog_sse_reader sse;
     struct acog_buffer held;       /* events before commit, a whole answer, or a fault's body */
@@ -378,7 +397,32 @@ enum acog_code acog_exchange_write_parts(struct acog_buffer *out, const struct a
 /* A body that can be sent when there is no memory for a better one. */
 struct acog_view acog_exchange_error_constant(enum acog_dialect dialect);
 
+/* -- note.c ---------------------------------------------------------------------------------------- */
+
+/* Whether this attempt's answer will carry the note. */
+void acog_exchange_note_begin(const struct acog_exchange *exchange,
+                              struct acog_exchange_attempt *attempt);
+
+/* The whole answer in attempt->held, with the note. Pieces are good until the driver's next call, here and below; when
+ * it fails they are the bytes as they came. */
+enum acog_code acog_exchange_note_whole(struct acog_exchange *exchange,
+                                        const struct acog_exchange_attempt *attempt,
+                                        struct acog_exchange_pieces *pieces) ACOG_MUST_CHECK;
+
+/* An event of the stream, which brought `outputs`: what goes out for its bytes `raw`, the note before them when this is
+ * the place. */
+enum acog_code acog_exchange_note_event(struct acog_exchange *exchange,
+                                        struct acog_exchange_attempt *attempt,
+                                        const struct acog_sse_event *event, struct acog_view raw,
+                                        unsigned outputs,
+                                        struct acog_exchange_pieces *pieces) ACOG_MUST_CHECK;
+
 /* -- terminal.c ------------------------------------------------------------------------------------ */
+
+/* A chat chunk up to its choices. */
+enum acog_code acog_exchange_write_chunk_head(const struct acog_exchange *exchange,
+                                              const struct acog_exchange_attempt *attempt,
+                                              struct acog_buffer *out) ACOG_MUST_CHECK;
 
 /* Ends a committed reply that cannot be completed, as the policy's row says. */
 void acog_exchange_end_broken(struct acog_exchange *exchange,

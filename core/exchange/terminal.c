@@ -57,7 +57,9 @@ static enum acog_code write_responses(const struct acog_exchange *exchange,
         out,
         "event: response.failed\ndata: {\"type\":\"response.failed\",\"sequence_number\":%lld,"
         "\"response\":{\"id\":\"",
-        (long long)(attempt->tracker.sequence < 0 ? 0 : attempt->tracker.sequence + 1));
+        (long long)(attempt->tracker.sequence < 0
+                        ? 0
+                        : attempt->tracker.sequence + 1 + attempt->note.events));
     if (code == ACOG_OK) {
         code = write_id(exchange, attempt, "resp_", out);
     }
@@ -85,10 +87,9 @@ static enum acog_code write_responses(const struct acog_exchange *exchange,
     return code == ACOG_OK ? acog_buffer_append(out, ACOG_VIEW("\"}}\n\n")) : code;
 }
 
-/* A last chat frame that finishes with "error" (S2.41). */
-static enum acog_code write_finish_error(const struct acog_exchange *exchange,
-                                         const struct acog_exchange_attempt *attempt,
-                                         struct acog_buffer *out)
+enum acog_code acog_exchange_write_chunk_head(const struct acog_exchange *exchange,
+                                              const struct acog_exchange_attempt *attempt,
+                                              struct acog_buffer *out)
 {
     enum acog_code code = acog_buffer_append(out, ACOG_VIEW("data: {\"id\":\""));
     if (code == ACOG_OK) {
@@ -102,8 +103,17 @@ static enum acog_code write_finish_error(const struct acog_exchange *exchange,
     if (code == ACOG_OK) {
         code = acog_buffer_append_json(out, answering_model(attempt));
     }
+    return code == ACOG_OK ? acog_buffer_append(out, ACOG_VIEW("\",\"choices\":")) : code;
+}
+
+/* A last chat frame that finishes with "error" (S2.41). */
+static enum acog_code write_finish_error(const struct acog_exchange *exchange,
+                                         const struct acog_exchange_attempt *attempt,
+                                         struct acog_buffer *out)
+{
+    enum acog_code code = acog_exchange_write_chunk_head(exchange, attempt, out);
     return code == ACOG_OK
-               ? acog_buffer_append(out, ACOG_VIEW("\",\"choices\":[{\"index\":0,\"delta\":{},"
+               ? acog_buffer_append(out, ACOG_VIEW("[{\"index\":0,\"delta\":{},"
                                                    "\"finish_reason\":\"error\"}]}\n\n"))
                : code;
 }

@@ -129,6 +129,17 @@ static void refused_and_taken_over(struct driver *driver)
     say_end(driver, 2);
 }
 
+static void refused_and_noted(struct driver *driver)
+{
+    driver_post(driver, "/v1/messages", ASK_MESSAGES);
+    say_head(driver, 1, 200, SSE);
+    say_text(driver, 1, MESSAGES_START MESSAGES_FINISH("refusal") MESSAGES_STOP);
+    say_end(driver, 1);
+    say_head(driver, 2, 200, SSE);
+    say_text(driver, 2, MESSAGES_STREAM);
+    say_end(driver, 2);
+}
+
 static void refused_and_replayed(struct driver *driver)
 {
     driver_post(driver, "/v1/messages", ASK_MESSAGES);
@@ -185,6 +196,7 @@ static const struct story stories[] = {
     {"exhausted", exhausted, 500, "no \\\"luck\\\""},
     {"relayed", relayed, 400, "bad\\ttool"},
     {"refused and taken over", refused_and_taken_over, 200, "\"Hello\""},
+    {"refused and noted", refused_and_noted, 200, "Another answers."},
     {"refused and replayed", refused_and_replayed, 200, "\"refusal\""},
     {"cut after commit", cut_after_commit, 200, "response.failed"},
     {"the client leaves", client_leaves, 200, NULL},
@@ -248,8 +260,11 @@ static void each_allocation_of_each_story_may_fail(void **state)
         driver.client_headers[0] = ACOG_VIEW("x-team");
         driver.snapshot->client_headers = driver.client_headers;
         driver.snapshot->client_header_count = 1;
-        driver.snapshot->policy.refusal = (struct acog_refusal){
-            .empty_200 = true, .fallback_model = ACOG_VIEW("m2"), .same_connection = true};
+        driver.snapshot->policy.refusal =
+            (struct acog_refusal){.empty_200 = true,
+                                  .fallback_model = ACOG_VIEW("m2"),
+                                  .same_connection = true,
+                                  .note = ACOG_VIEW("Another answers.")};
         (void)engine_rows_candidate(driver.rows, &driver.connections[0], "m2");
         struct telling telling = {.driver = &driver, .story = &stories[i]};
         size_t allocations = memory_sweep(tell, &telling, 1);
