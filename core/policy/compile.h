@@ -104,6 +104,8 @@ extern const struct words tls_minimums; /* enum acog_tls_version */
 
 /* Fills in endpoint.pool_key from the rest. */
 void compile_pool_key(struct compile *compile, struct acog_endpoint *endpoint);
+/* Says which files of `endpoint` cannot be read here: as of a missing key, `acog check` only warns. */
+void compile_check_files(struct compile *compile, const struct acog_endpoint *endpoint);
 
 /* -- for the reference's test: every record that can be written, and its fields --------------------- */
 

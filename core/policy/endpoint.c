@@ -3,8 +3,10 @@
 #include "compile.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #define HOST_BYTES_MAX 255
+#define PATH_BYTES_MAX 1024
 #define UNIX_BYTES_MAX 107 /* sun_path, without its NUL */
 
 static bool is_host_byte(char c, bool bracketed)
@@ -120,6 +122,31 @@ void compile_base_url(struct reader *reader, int index, void *target)
         read_http(reader, url, endpoint);
     } else {
         reader_error(reader, "must begin with https://, http:// or unix:/");
+    }
+}
+
+void compile_check_files(struct compile *compile, const struct acog_endpoint *endpoint)
+{
+    const struct {
+        const char *field;
+        struct acog_view path;
+    } files[] = {
+        {"ca_file", endpoint->ca_file},
+        {"client_certificate_file", endpoint->client_certificate_file},
+        {"client_key_file", endpoint->client_key_file},
+    };
+    struct reader *reader = &compile->reader;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        char path[PATH_BYTES_MAX + 1];
+        int len = snprintf(path, sizeof(path), "%.*s", ACOG_VIEW_FMT(files[i].path));
+        if (len <= 0 || (len < (int)sizeof(path) && access(path, R_OK) == 0)) {
+            continue;
+        }
+        if (compile->options->missing_env_is_warning) {
+            reader_warn(reader, "%s: %s cannot be read", files[i].field, path);
+        } else {
+            reader_error(reader, "%s: %s cannot be read", files[i].field, path);
+        }
     }
 }
 

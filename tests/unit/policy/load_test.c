@@ -420,6 +420,19 @@ static void what_newcomers_write_is_told_in_plain_words(void **state)
     }
 }
 
+static void files_that_cannot_be_read_are_told_before_the_first_request(void **state)
+{
+    (void)state;
+    static const char text[] =
+        GATEWAY("connections = { acog.connection \"a\" { base_url = \"https://h/v1\", dialects = "
+                "\"chat\",\nca_file = \"/there/is/none.pem\", models = { \"m\" } } }");
+    struct scene scene;
+    assert_refused(text, "connection \"a\": ca_file: /there/is/none.pem cannot be read");
+    load_with(&scene, text, true); /* `acog test` runs anywhere */
+    assert_good(&scene);
+    end(&scene);
+}
+
 static void a_byte_order_mark_is_skipped(void **state)
 {
     (void)state;
@@ -683,6 +696,7 @@ int main(void)
         cmocka_unit_test(everything_that_is_wrong_is_told_at_once),
         cmocka_unit_test(broken_lua_names_its_line),
         cmocka_unit_test(what_newcomers_write_is_told_in_plain_words),
+        cmocka_unit_test(files_that_cannot_be_read_are_told_before_the_first_request),
         cmocka_unit_test(a_byte_order_mark_is_skipped),
         cmocka_unit_test(platforms_that_cannot_be_dialled_say_so),
         cmocka_unit_test(addresses_are_checked),
