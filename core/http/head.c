@@ -360,3 +360,14 @@ bool acog_reader_parse_head(struct acog_http_reader *reader)
                                                    : parse_status_line(reader, &text);
     return first && parse_fields(reader, &text, &facts) && settle(reader, &facts);
 }
+
+void acog_reader_note_target(struct acog_http_reader *reader)
+{
+    struct acog_view head = acog_buffer_view(&reader->head_bytes);
+    size_t line_bytes = acog_view_find(head, ACOG_VIEW("\r\n")) + 2;
+    if (reader->role == ACOG_HTTP_REQUEST && line_bytes <= head.len) {
+        struct head_text text = {.at = reader->head_bytes.ptr,
+                                 .end = reader->head_bytes.ptr + line_bytes};
+        (void)parse_request_line(reader, &text);
+    }
+}

@@ -35,6 +35,14 @@ static enum acog_http_step refuse(struct acog_http_reader *reader, unsigned stat
     return broken(reader);
 }
 
+/* A head that does not come to its end: its first line, when that is whole, tells whom the refusal is for. */
+static enum acog_http_step refuse_head(struct acog_http_reader *reader, unsigned status,
+                                       const char *what)
+{
+    acog_reader_note_target(reader);
+    return refuse(reader, status, what);
+}
+
 static void forget_message(struct acog_http_reader *reader)
 {
     reader->state = ACOG_READER_START;
@@ -232,14 +240,14 @@ static enum acog_http_step read_head(struct acog_http_reader *reader, struct aco
     struct acog_view seen = acog_view_slice(rest, 0, room);
     size_t taken = 0;
     enum head_scan found = scan_head(reader, seen, &taken);
-    if (found == ACOG_SCAN_BARE_LF) {
-        return refuse(reader, 400, "a line ends with LF alone");
-    }
-    if (found == ACOG_SCAN_MORE && rest.len > seen.len) {
-        return refuse(reader, 431, "the head is too large");
-    }
     if (acog_buffer_append(&reader->head_bytes, acog_view_slice(seen, 0, taken)) != ACOG_OK) {
         return refuse(reader, 503, "out of memory");
+    }
+    if (found == ACOG_SCAN_BARE_LF) {
+        return refuse_head(reader, 400, "a line ends with LF alone");
+    }
+    if (found == ACOG_SCAN_MORE && rest.len > seen.len) {
+        return refuse_head(reader, 431, "the head is too large");
     }
     *used += taken;
     if (found == ACOG_SCAN_MORE) {
@@ -335,7 +343,10 @@ enum acog_http_step acog_http_reader_close(struct acog_http_reader *reader)
         reader->state = ACOG_READER_DONE;
         return ACOG_HTTP_STEP_END;
     }
-    return reader->state == ACOG_READER_BROKEN
-               ? ACOG_HTTP_STEP_BROKEN
-               : refuse(reader, 400, "the connection closed inside a message");
+    if (reader->state == ACOG_READER_BROKEN) {
+        return ACOG_HTTP_STEP_BROKEN;
+    }
+    static const char what[] = "the connection closed inside a message";
+    return reader->state == ACOG_READER_HEAD ? refuse_head(reader, 400, what)
+                                             : refuse(reader, 400, what);
 }

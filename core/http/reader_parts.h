@@ -61,6 +61,10 @@ bool acog_reader_refuse(struct acog_http_reader *reader, unsigned status, const 
  * place. False when it is refused. */
 bool acog_reader_parse_head(struct acog_http_reader *reader);
 
+/* Of a head that will not be whole: reader->head gets its method and target, as they are written, when they can be told
+ * from the first line. It may leave a problem. */
+void acog_reader_note_target(struct acog_http_reader *reader);
+
 /* Takes framing bytes of a chunked body until there is data (ACOG_CHUNK_DATA), the message is OVER, or they are used
  * up. False when they are refused. */
 bool acog_reader_read_chunk_lines(struct acog_http_reader *reader, struct acog_view bytes,

@@ -390,6 +390,44 @@ static void caps_the_head(void **state)
     check_request(bytes, "broken 431 the head is too large\n");
 }
 
+/* The target of a head that is refused before its end: whoever answers wants to know whom. */
+static void check_told_target(const char *bytes, size_t piece, const char *target)
+{
+    struct acog_http_reader reader;
+    acog_http_reader_init(&reader, ACOG_HTTP_REQUEST, &usual);
+    struct acog_view rest = acog_view_of(bytes);
+    enum acog_http_step step = ACOG_HTTP_STEP_MORE;
+    while (rest.len > 0 && step == ACOG_HTTP_STEP_MORE) {
+        size_t used = 0;
+        struct acog_view body = {0};
+        step = acog_http_reader_feed(&reader, acog_view_slice(rest, 0, piece), &used, &body);
+        rest = acog_view_slice(rest, used, rest.len);
+    }
+    if (step == ACOG_HTTP_STEP_MORE) {
+        step = acog_http_reader_close(&reader);
+    }
+    assert_int_equal(step, ACOG_HTTP_STEP_BROKEN);
+    assert_int_equal(reader.head.target.len, strlen(target));
+    assert_true(acog_view_equal(reader.head.target, acog_view_of(target)));
+    acog_http_reader_fini(&reader);
+}
+
+static void tells_the_target_of_a_head_without_end(void **state)
+{
+    (void)state;
+    char large[4096];
+    (void)snprintf(large, sizeof(large), "POST /v1/messages HTTP/1.1\r\nx: %03000d", 1);
+    static const size_t pieces[] = {1, 7, sizeof(large)};
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        check_told_target(large, pieces[i], "/v1/messages");
+        check_told_target("POST /v1/messages HTTP/1.1\r\nHost: a\n", pieces[i], "/v1/messages");
+        check_told_target("POST /v1/messages HTTP/1.1\r\nHost:", pieces[i], "/v1/messages");
+        check_told_target("POST /v1/messages HTTP/9.9\r\nHost:", pieces[i], "/v1/messages");
+        check_told_target("POST /v1/messages HTTP/1.1", pieces[i], "");
+        check_told_target("POST \x01/v1/messages HTTP/1.1\r\nHost:", pieces[i], "");
+    }
+}
+
 static void caps_the_number_of_fields(void **state)
 {
     (void)state;
@@ -603,6 +641,7 @@ int main(void)
         cmocka_unit_test(keeps_the_connection_as_the_head_says),
         cmocka_unit_test(knows_one_expectation),
         cmocka_unit_test(caps_the_head),
+        cmocka_unit_test(tells_the_target_of_a_head_without_end),
         cmocka_unit_test(caps_the_number_of_fields),
         cmocka_unit_test(caps_the_body),
         cmocka_unit_test(reads_responses_of_every_framing),
