@@ -119,12 +119,25 @@ static void on_socket(evutil_socket_t socket, short what, void *user)
     collect(shard);
 }
 
+/* A rush leaves shards without handles, each with descriptors of its own: one that works is enough. */
+static bool is_spare(const struct acog_shard *shard)
+{
+    const struct acog_shard *first = SLIST_FIRST(&shard->upstream->connector.shards);
+    return shard->handles == 0 &&
+           (shard->dead || shard != first || SLIST_NEXT(first, next) != NULL);
+}
+
 static void on_shard_timer(evutil_socket_t socket, short what, void *user)
 {
     struct acog_shard *shard = user;
     ACOG_ASSERT(shard->tag == SHARD_TAG);
     (void)socket;
     (void)what;
+    if (is_spare(shard)) {
+        SLIST_REMOVE(&shard->upstream->connector.shards, shard, acog_shard, next);
+        shard_free(shard);
+        return;
+    }
     int running = 0;
     (void)curl_multi_socket_action(shard->multi, CURL_SOCKET_TIMEOUT, 0, &running);
     collect(shard);
@@ -437,6 +450,9 @@ void acog_connector_release(struct acog_link *link)
         CURLMcode removed = curl_multi_remove_handle(link->shard->multi, link->easy);
         ACOG_ASSERT(removed == CURLM_OK); /* never from inside one of libcurl's functions */
         link->shard->handles--;
+        if (is_spare(link->shard)) {
+            event_active(&link->shard->timer, EV_TIMEOUT, 0); /* frees it, when nobody uses it */
+        }
         link->shard = NULL;
     }
     curl_easy_cleanup(link->easy);

@@ -6,9 +6,12 @@
 #include "acog/random.h"
 #include "fixture.h"
 
+#include <dirent.h>
+
 #define SLOTS      12
 #define REQUESTS   300
 #define SEEDS      4
+#define RUSH       200 /* connections in the making at once: several handles of libcurl's */
 #define EVENT_LINE "data: 0123456789\n\n"
 
 struct storm;
@@ -199,10 +202,57 @@ static void a_storm_passes_and_leaves_nothing(void **state)
     acog_free(replies);
 }
 
+static void not_told(void *user, bool reused)
+{
+    (void)user;
+    (void)reused;
+    fail_msg("a call that was cancelled was told something");
+}
+
+static size_t open_descriptors(void)
+{
+    size_t count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    assert_non_null(folder);
+    while (readdir(folder) != NULL) {
+        count++;
+    }
+    (void)closedir(folder);
+    return count;
+}
+
+/* Each multi handle of libcurl has descriptors of its own. */
+static void what_a_rush_took_is_given_back(void **state)
+{
+    struct fixture *f = *state;
+    const struct scripted reply = {
+        .bytes = ACOG_VIEW("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")};
+    static struct acog_upstream_call *calls[RUSH];
+    struct acog_upstream_events events = storm_events;
+    events.connected = not_told;
+    script(f, &reply, 1);
+    send_and_finish(f);
+    size_t before = open_descriptors();
+    for (size_t i = 0; i < RUSH; i++) {
+        calls[i] = acog_upstream_send(f->upstream, &f->order, &events, NULL);
+        assert_non_null(calls[i]);
+    }
+    assert_true(open_descriptors() > before);
+    for (size_t i = 0; i < RUSH; i++) {
+        acog_upstream_cancel(&calls[i]);
+    }
+    settle(f);
+    size_t after = open_descriptors();
+    assert_true(after <= before);
+    send_and_finish(f);
+    assert_int_equal(f->told.ends, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_storm_passes_and_leaves_nothing),
+        TEST(what_a_rush_took_is_given_back),
     };
     return cmocka_run_group_tests(tests, set_up_all, tear_down_all);
 }
