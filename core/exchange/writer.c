@@ -319,6 +319,7 @@ enum acog_code acog_exchange_write_order(struct acog_exchange *exchange,
         .query = beta ? ACOG_VIEW("beta=true") : (struct acog_view){0},
         .model = attempt->model,
         .stream = client->facts.stream,
+        .fresh = exchange->request.attempts[attempt->number - 1].resend,
     };
     enum acog_code code = write_headers(exchange, attempt);
     return code == ACOG_OK ? write_body(exchange, attempt) : code;

@@ -290,7 +290,7 @@ static void start_on_link(struct acog_upstream_call *call)
         defer_failure(call, ACOG_CAUSE_GATEWAY, why);
         return;
     }
-    call->link = acog_pool_take(&upstream->pool, endpoint->pool_key);
+    call->link = call->order->fresh ? NULL : acog_pool_take(&upstream->pool, endpoint->pool_key);
     if (call->link != NULL) {
         call->link->call = call;
         call->reused = true;

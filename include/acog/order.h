@@ -22,6 +22,7 @@ struct acog_upstream_order {
     struct acog_view query;    /* of the client's target, allow-listed ("beta=true"), without '?' */
     struct acog_view model;    /* the id sent */
     bool stream;
+    bool fresh; /* a resend: on a new connection, since a pooled one may be as dead as the last */
     const struct acog_header_row
         *headers; /* allow-listed from the client's (B101-B103), and content-type */
     size_t header_count;

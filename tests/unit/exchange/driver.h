@@ -25,6 +25,7 @@ struct driver_send {
     char query[64];
     uint64_t body_bytes;
     bool stream;
+    bool fresh;
     bool running;
     bool cancelled;
 };
@@ -222,6 +223,7 @@ static inline void driver_send(struct driver *driver, const struct acog_command 
     driver_copy(send->model, sizeof(send->model), order->model);
     driver_copy(send->query, sizeof(send->query), order->query);
     send->stream = order->stream;
+    send->fresh = order->fresh;
     send->running = true;
 }
 

@@ -267,6 +267,28 @@ static void a_client_may_leave_while_the_policy_is_asked(void **state)
     driver_fini(&driver);
 }
 
+/* An upstream that resets its connections has reset the other pooled ones too. */
+static void a_resend_asks_for_a_fresh_connection(void **state)
+{
+    struct driver driver;
+    (void)state;
+    driver_init(&driver);
+    driver.snapshot->policy.attempts.resend_max = 1;
+    driver_post(&driver, "/v1/messages", ASK_MESSAGES);
+    assert_false(driver.sends[0].fresh);
+    driver.sends[0].running = false;
+    acog_exchange_upstream_failed(driver.exchange, 1, ACOG_CAUSE_CLOSED, true, driver.now_ms);
+    driver_drain(&driver);
+    assert_int_equal(driver.send_count, 2);
+    assert_string_equal(driver.sends[1].connection, driver.sends[0].connection);
+    assert_true(driver.sends[1].fresh);
+    driver_head(&driver, 2, 200, SSE);
+    driver_text(&driver, 2, MESSAGES_STREAM);
+    driver_end(&driver, 2);
+    driver_reply_is(&driver, ACOG_VIEW(MESSAGES_STREAM));
+    driver_fini(&driver);
+}
+
 /* -- refusals -------------------------------------------------------------------------------------- */
 
 static void allow_fallback(struct driver *driver)
@@ -518,6 +540,7 @@ int main(void)
         cmocka_unit_test(a_question_is_answered_before_the_next_command),
         cmocka_unit_test(a_policy_that_fails_is_a_500_that_does_not_say_where),
         cmocka_unit_test(a_client_may_leave_while_the_policy_is_asked),
+        cmocka_unit_test(a_resend_asks_for_a_fresh_connection),
         cmocka_unit_test(a_refusal_is_asked_again_of_the_fallback_model),
         cmocka_unit_test(a_fallback_that_fails_replays_the_original_refusal),
         cmocka_unit_test(a_whole_refusal_is_replayed_with_its_length),

@@ -23,6 +23,19 @@ static void a_connection_serves_the_next_request(void **state)
     assert_int_equal(counts(f).reuses, 1);
 }
 
+static void a_fresh_order_gets_a_connection_of_its_own(void **state)
+{
+    struct fixture *f = *state;
+    const struct scripted reply = {.bytes = ACOG_VIEW(HELLO)};
+    script(f, &reply, 1);
+    send_and_finish(f);
+    f->order.fresh = true;
+    send_and_finish(f);
+    assert_int_equal(f->told.ends, 1);
+    assert_int_equal(f->told.reused, 0);
+    assert_int_equal(counts(f).connects, 2);
+}
+
 static void endpoints_with_other_keys_do_not_share(void **state)
 {
     struct fixture *f = *state;
@@ -193,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_connection_serves_the_next_request),
+        TEST(a_fresh_order_gets_a_connection_of_its_own),
         TEST(endpoints_with_other_keys_do_not_share),
         TEST(connection_close_is_honoured),
         TEST(an_idle_connection_that_closes_is_removed_at_once),
