@@ -73,6 +73,11 @@ static void on_refuse(void *user, const struct acog_http_problem *problem, struc
                                    acog_view_of(problem->what), id, &refusal->body);
     refusal->rows = worker->refusal_rows;
     refusal->row_count = acog_exchange_id_rows(target, id, worker->refusal_rows);
+    if (problem->status == 503) {
+        worker->refusal_rows[refusal->row_count] =
+            (struct acog_header_row){ACOG_VIEW("retry-after"), ACOG_VIEW("1")};
+        refusal->row_count++;
+    }
 }
 
 struct acog_view acog_worker_make_id(struct acog_worker *worker)

@@ -50,7 +50,7 @@ struct acog_worker {
     struct acog_buffer error_body; /* has room already: it must serve without memory */
     char refusal_id
         [ACOG_MADE_ID_BYTES]; /* of the last request that was answered without an exchange */
-    struct acog_header_row refusal_rows[2];
+    struct acog_header_row refusal_rows[3];
     int wake_fd; /* an eventfd */
     struct event wake;
     _Atomic int order; /* enum acog_worker_order */
