@@ -346,9 +346,29 @@ void acog_exchange_upstream_failed(struct acog_exchange *exchange, uint32_t atte
     }
 }
 
+static bool is_being_passed(const struct acog_exchange_attempt *attempt)
+{
+    return attempt != NULL && attempt->live &&
+           (attempt->state == ACOG_ATTEMPT_STREAM || attempt->state == ACOG_ATTEMPT_PASSING);
+}
+
+/* The silence is the client's, not the upstream's: the idle clock starts again. The others run on. */
+static void excuse_silence(struct acog_exchange *exchange)
+{
+    if (is_being_passed(acog_exchange_attempt_find(exchange, exchange->live))) {
+        struct acog_event event = {
+            .type = ACOG_EVENT_ACTIVITY, .attempt = exchange->live, .now_ms = exchange->now_ms};
+        acog_exchange_tell(exchange, &event);
+    }
+}
+
 void acog_exchange_client_gone(struct acog_exchange *exchange, int64_t now_ms)
 {
     begin_call(exchange, now_ms);
+    if (exchange->client_full) { /* what is read from now on waits for nobody */
+        excuse_silence(exchange);
+        exchange->client_full = false;
+    }
     if (exchange->reply != ACOG_REPLY_ENDED) {
         exchange->reply = ACOG_REPLY_NO_CLIENT;
     }
@@ -358,22 +378,6 @@ void acog_exchange_client_gone(struct acog_exchange *exchange, int64_t now_ms)
     }
     if (exchange->phase == ACOG_EXCHANGE_ROUTED) {
         struct acog_event event = {.type = ACOG_EVENT_CLIENT_GONE, .now_ms = exchange->now_ms};
-        acog_exchange_tell(exchange, &event);
-    }
-}
-
-static bool is_being_passed(const struct acog_exchange_attempt *attempt)
-{
-    return attempt != NULL && attempt->live &&
-           (attempt->state == ACOG_ATTEMPT_STREAM || attempt->state == ACOG_ATTEMPT_PASSING);
-}
-
-/* The silence is the client's, not the upstream's: the idle clock starts again. */
-static void excuse_silence(struct acog_exchange *exchange)
-{
-    if (is_being_passed(acog_exchange_attempt_find(exchange, exchange->live))) {
-        struct acog_event event = {
-            .type = ACOG_EVENT_ACTIVITY, .attempt = exchange->live, .now_ms = exchange->now_ms};
         acog_exchange_tell(exchange, &event);
     }
 }

@@ -13,7 +13,6 @@
 #include <event2/event.h>
 
 #define WHY_BYTES_MAX 160
-#define GRACE_MS      1000 /* after a pause that we made, before silence counts as the upstream's */
 
 enum drive_state {
     ACOG_DRIVE_SPARE = 0,
@@ -40,8 +39,7 @@ struct acog_drive {
     struct acog_view target;
     struct call_slot calls[ACOG_ATTEMPTS_MAX];
     uint32_t unsent; /* an attempt that found no memory, to be told after the commands; 0: none */
-    bool paused;     /* the client is slow: the upstream is not read, and no clock runs */
-    int64_t clocks_from_ms;
+    bool paused;     /* the client is slow: the upstream is not read */
     struct event timer;
     int64_t timer_at_ms; /* INT64_MAX: not armed */
     struct acog_arena
@@ -106,16 +104,10 @@ static void keep_spare(struct acog_drive *drive)
 
 /* -- clocks ------------------------------------------------------------------------------------------- */
 
-static int64_t deadline_of(const struct acog_drive *drive)
-{
-    int64_t deadline = acog_exchange_deadline_ms(drive->exchange);
-    return deadline < drive->clocks_from_ms ? drive->clocks_from_ms : deadline;
-}
-
 static void arm(struct acog_drive *drive)
 {
-    int64_t deadline = deadline_of(drive);
-    if (drive->paused || deadline >= drive->timer_at_ms) {
+    int64_t deadline = acog_exchange_deadline_ms(drive->exchange);
+    if (deadline >= drive->timer_at_ms) {
         return;
     }
     int64_t wait = deadline - acog_now_ms();
@@ -133,11 +125,11 @@ static void on_timer(evutil_socket_t fd, short what, void *user)
     (void)what;
     struct acog_drive *drive = user;
     drive->timer_at_ms = INT64_MAX;
-    if (drive->state == ACOG_DRIVE_SPARE || drive->paused) {
+    if (drive->state == ACOG_DRIVE_SPARE) {
         return;
     }
     int64_t now = acog_now_ms();
-    if (now < deadline_of(drive)) {
+    if (now < acog_exchange_deadline_ms(drive->exchange)) {
         arm(drive);
         return;
     }
@@ -400,6 +392,7 @@ static void pump(struct acog_drive *drive)
     }
     if (!drive->paused && drive->state == ACOG_DRIVE_OPEN && acog_http_reply_full(drive->stream)) {
         pause_calls(drive, true);
+        acog_exchange_client_full(drive->exchange, true, acog_now_ms());
     }
     arm(drive);
 }
@@ -509,7 +502,6 @@ void acog_drive_begin(struct acog_worker *worker, struct acog_http_stream *strea
     drive->target = start.target;
     drive->unsent = 0;
     drive->paused = false;
-    drive->clocks_from_ms = 0;
     drive->why[0] = '\0';
     link_running(drive);
     acog_http_stream_set_user(stream, drive);
@@ -540,9 +532,9 @@ void acog_drive_drained(struct acog_http_stream *stream)
 {
     struct acog_drive *drive = acog_http_stream_user(stream);
     if (drive != NULL && drive->paused) {
-        drive->clocks_from_ms = acog_now_ms() + GRACE_MS;
         pause_calls(drive, false);
-        arm(drive);
+        acog_exchange_client_full(drive->exchange, false, acog_now_ms());
+        pump(drive);
     }
 }
 

@@ -76,7 +76,8 @@ void acog_exchange_upstream_failed(struct acog_exchange *exchange, uint32_t atte
 void acog_exchange_client_gone(struct acog_exchange *exchange, int64_t now_ms);
 
 /* Back-pressure: the driver stops reading upstream because the client does not take what is queued for it, and later
- * goes on. A silence that the client made is not held against the upstream: the idle clock does not run. */
+ * goes on. A silence that the client made is not held against the upstream: the idle clock does not run, the others do.
+ * A client that is gone is not full. */
 void acog_exchange_client_full(struct acog_exchange *exchange, bool full, int64_t now_ms);
 
 void acog_exchange_tick(struct acog_exchange *exchange, int64_t now_ms);

@@ -128,6 +128,37 @@ static void a_slow_reader_stops_the_source_and_loses_nothing(void **state)
     serving_stop(&serving);
 }
 
+static void a_slow_reader_does_not_stop_the_clock_of_all_an_answer_may_take(void **state)
+{
+    (void)state;
+    struct serving serving;
+    struct acog_buffer came;
+    struct acog_buffer text;
+    acog_buffer_init(&came, SERVING_TEXT_MAX);
+    acog_buffer_init(&text, SERVING_TEXT_MAX);
+    serving_prepare(&serving);
+    const struct acog_clock_row total = {
+        .clock = ACOG_CLOCK_TOTAL, .stream = true, .whole = true, .formula = {.base_ms = 300}};
+    serving.rows->snapshot.policy.clocks = &total;
+    serving.rows->snapshot.policy.clock_count = 1;
+    for (int i = 0; i < 10000; i++) {
+        assert_int_equal(acog_buffer_format(&text, "word%05d ", i), ACOG_OK);
+    }
+    serving.replies[0].text = acog_buffer_view(&text);
+    serving_start(&serving);
+    int client = client_open(&serving);
+    client_send(client, CHAT_STREAM);
+    until_running(&serving, 1);
+    until_running(&serving, 0); /* although nobody has read a byte */
+    assert_non_null(strstr(log_of(&serving), "\"outcome\":\"incomplete\""));
+    assert_true(client_sees(&serving, client, &came, "\r\n0\r\n\r\n"));
+    assert_true(has(&came, "\"error\""));
+    assert_int_equal(close(client), 0);
+    acog_buffer_fini(&text);
+    acog_buffer_fini(&came);
+    serving_stop(&serving);
+}
+
 static void a_clock_moves_a_silent_connection_on(void **state)
 {
     (void)state;
@@ -267,6 +298,7 @@ int main(void)
         cmocka_unit_test(the_next_request_uses_what_the_last_one_left),
         cmocka_unit_test(a_client_that_leaves_ends_its_request),
         cmocka_unit_test(a_slow_reader_stops_the_source_and_loses_nothing),
+        cmocka_unit_test(a_slow_reader_does_not_stop_the_clock_of_all_an_answer_may_take),
         cmocka_unit_test(a_clock_moves_a_silent_connection_on),
         cmocka_unit_test(a_function_that_fails_is_told_to_the_log_and_not_to_the_client),
         cmocka_unit_test(a_policy_may_read_on_without_the_client),
