@@ -11,6 +11,7 @@
 #define COOLDOWN_MIN   0.001
 #define HELD_BYTES_MAX (64.0 * 1024 * 1024)
 #define PIN_VALUES_MAX ACOG_CHANNEL_COUNT
+#define NOTE_BYTES_MAX 4096
 
 #define POLICY(member) offsetof(struct acog_policy, member)
 
@@ -212,6 +213,17 @@ static void read_opt_out(struct reader *reader, int index, void *target)
     }
 }
 
+/* The note is written several times into the events of one answer. */
+static void read_note(struct reader *reader, int index, void *target)
+{
+    struct acog_view *note = &((struct acog_policy *)target)->refusal.note;
+    if (lua_type(reader->L, index) == LUA_TBOOLEAN && lua_toboolean(reader->L, index) == 0) {
+        *note = (struct acog_view){0};
+    } else if (reader_text(reader, index, note) && note->len > NOTE_BYTES_MAX) {
+        reader_error(reader, "must have at most %d bytes", NOTE_BYTES_MAX);
+    }
+}
+
 static const struct field refusal_fields[] = {
     {.name = "empty_200", .kind = ACOG_FIELD_FLAG, .offset = POLICY(refusal.empty_200)},
     {.name = "fallback_model", .kind = ACOG_FIELD_TEXT, .offset = POLICY(refusal.fallback_model)},
@@ -219,7 +231,7 @@ static const struct field refusal_fields[] = {
     {.name = "counts_as_attempt",
      .kind = ACOG_FIELD_FLAG,
      .offset = POLICY(refusal.counts_as_attempt)},
-    {.name = "note", .kind = ACOG_FIELD_TEXT, .offset = POLICY(refusal.note)},
+    {.name = "note", .kind = ACOG_FIELD_CUSTOM, .read = read_note},
     {.name = "opt_out", .kind = ACOG_FIELD_CUSTOM, .read = read_opt_out},
 };
 
