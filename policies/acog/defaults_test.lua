@@ -79,8 +79,8 @@ end)
 -- -- charged
 -- --------------------------------------------------------------------------------------------
 
-local function opens(t, reply, fields)
-  local gw = gateway(t, { { "a", "direct" } }, once)
+local function opens(t, reply, fields, policy)
+  local gw = gateway(t, { { "a", "direct" } }, policy or once)
   gw.upstream["a"]:answers(reply)
   for _ = 1, 5 do ask(t, gw, fields) end
   return ask(t, gw, fields).error_code == "upstream_unavailable" and gw.upstream["a"].count == 5
@@ -95,6 +95,23 @@ test("charged: network, clocks, 5xx, an error event or a death in a stream (G4.2
     died = { text = "one two three", reset = 5 }, error_later = { text = "a b c", error_event = 5 },
   } do
     t.is_true(opens(t, reply, { stream = true }), name)
+  end
+  t.is_true(opens(t, { first_output_delay_ms = 200000 }, { stream = true },
+    once:with { clocks = { idle = false } }), "first output")
+end)
+
+test("a 200 that is no answer is a failure: it moves, is charged, and is a 502", function(t)
+  local page = { body = "<html>welcome</html>", content_type = "text/html" }
+  for _, stream in ipairs { false, true } do
+    t.is_true(opens(t, page, { stream = stream }))
+    local gw = pair_of(t)
+    gw.upstream["a"]:answers(page)
+    t.equal(tried(ask(t, gw, { stream = stream })), "a,b")
+    gw.upstream["b"]:answers(page)
+    local reply = ask(t, gw, { stream = stream })
+    t.equal(reply.status, 502)
+    t.equal(reply.error_code, "upstream_unavailable")
+    t.no_match(reply.body, "welcome")
   end
 end)
 
@@ -338,7 +355,8 @@ test("terminal error: chat an error chunk and no [DONE], messages error, respons
   function(t)
   for surface, path in pairs(SURFACES) do
     for _, reply in ipairs { { text = "one two three four five six", reset = 6 },
-      { text = "one two three four five six", error_event = 6 } } do
+      { text = "one two three four five six", error_event = 6,
+        error = { message = "words of the provider" } } } do
       local gw = pair_of(t)
       gw.upstream["a"]:answers(reply)
       local answer = ask(t, gw, { stream = true }, nil, path)
@@ -346,6 +364,7 @@ test("terminal error: chat an error chunk and no [DONE], messages error, respons
       t.equal(gw.upstream["b"].count, 0)
       t.match(answer.text, "one")
       local last = answer.events[#answer.events]
+      t.no_match(last.text, "words of the provider")
       if surface == "chat" then
         t.is_true(last.data.error ~= nil)
         t.no_match(answer.body, "[DONE]")

@@ -76,13 +76,13 @@ test("S4.29, S4.31: opted out, not declared there, or declined again: the origin
   t.equal(reply.header["x-acog-policy-fallback"], "unavailable")
   t.equal(reply.json.stop_reason, "refusal")
   t.equal(reply.json.model, HAIKU)
-  gw = gateway(t, { { "d", "direct" }, { "v", "vertex", OPUS } })
+  local both = { models = { HAIKU, OPUS } }
+  gw = gateway(t, { { "d", "direct", HAIKU, { default = true } }, { "v", "vertex", nil, both } })
   gw.upstream["d"]:answers { refusal = true }
   reply = ask(t, gw) -- decision 9: same connection only
   t.equal(reply.header["x-acog-policy-fallback"], "unavailable")
   t.equal(gw.upstream["v"].count, 0)
-  gw = gateway(t, { { "d", "direct", HAIKU, { default = true } },
-    { "v", "vertex", nil, { models = { HAIKU, OPUS } } } },
+  gw = gateway(t, { { "d", "direct", HAIKU, { default = true } }, { "v", "vertex", nil, both } },
     base:with { refusal = { same_connection = false } }) -- G4.4: the policy may widen it
   gw.upstream["d"]:answers { refusal = true }
   reply = ask(t, gw)
@@ -214,4 +214,15 @@ test("S4.26: none with structured output, and none in a policy without a note", 
     t.equal(reply.header["x-acog-policy-fallback"], "applied")
     t.equal(reply.text, "{}")
   end
+end)
+
+test("the note has a length", function(t)
+  local function load(bytes)
+    return with_opus(t, base:with { refusal = { note = ("x"):rep(bytes) } })
+  end
+  t.match(t.error(function() load(4097) end), "refusal.note")
+  local gw = load(4096)
+  gw.upstream["d"]:answers { { refusal = true }, { text = "Gladly." } }
+  t.equal(ask(t, gw, nil, { stream = true }, SURFACES.responses).text,
+    ("x"):rep(4096) .. "\n\nGladly.")
 end)

@@ -271,7 +271,7 @@ def s4_16_s4_17_the_circuit():
     pinned = [("x-acog-channel", "direct")]
     with serving(connection("a", "direct", a, "weight = 1000"), connection("b", "custom", b),
                  connection("sister", "direct", sister),
-                 policy="base:with { attempts = { max = 1 }, health = { cooldown = 1.5 } }") as gateway:
+                 policy="base:with { attempts = { max = 1 }, health = { cooldown = 3 } }") as gateway:
         talk = Talk(gateway)
         for _ in range(5):
             assert talk.ask()[0] == 500
