@@ -173,7 +173,11 @@ static bool is_plain_json(const struct acog_exchange *exchange)
     const struct acog_header_row *headers = exchange->start.headers;
     size_t count = exchange->start.header_count;
     struct acog_view coding = acog_header_find(headers, count, ACOG_VIEW("content-encoding"));
-    return acog_exchange_is_json(acog_header_find(headers, count, ACOG_VIEW("content-type"))) &&
+    struct acog_view type = acog_header_find(headers, count, ACOG_VIEW("content-type"));
+    /* A browser sends what has no type for every page, without asking; JSON it asks for first, and is told no. */
+    bool untyped_page =
+        type.len == 0 && acog_header_find(headers, count, ACOG_VIEW("origin")).ptr != NULL;
+    return !untyped_page && acog_exchange_is_json(type) &&
            (coding.len == 0 || acog_view_equal_nocase(coding, ACOG_VIEW("identity")));
 }
 

@@ -82,6 +82,25 @@ static void only_json_is_read(void **state)
     driver_fini(&driver);
 }
 
+static void a_page_of_a_browser_must_name_the_type(void **state)
+{
+    const struct acog_header_row page[] = {
+        {ACOG_VIEW("origin"), ACOG_VIEW("https://evil.example")},
+        {ACOG_VIEW("content-type"), ACOG_VIEW("application/json")},
+    };
+    struct driver driver;
+    (void)state;
+    driver_init(&driver);
+    driver_start(&driver, "POST", "/v1/messages", page, 1, ACOG_VIEW(ASK_MESSAGES_WHOLE));
+    assert_int_equal(driver.status, 415);
+    assert_int_equal(driver.send_count, 0);
+    driver_again(&driver);
+    driver_start(&driver, "POST", "/v1/messages", page, 2, ACOG_VIEW(ASK_MESSAGES_WHOLE));
+    assert_int_equal(driver.send_count, 1);
+    driver_gone(&driver);
+    driver_fini(&driver);
+}
+
 static void a_compressed_body_is_not_read(void **state)
 {
     struct driver driver;
@@ -222,6 +241,7 @@ int main(void)
         cmocka_unit_test(any_other_request_id_is_replaced),
         cmocka_unit_test(a_made_request_id_follows_from_the_seed),
         cmocka_unit_test(only_json_is_read),
+        cmocka_unit_test(a_page_of_a_browser_must_name_the_type),
         cmocka_unit_test(a_compressed_body_is_not_read),
         cmocka_unit_test(a_wrong_field_is_named_in_openais_shape),
         cmocka_unit_test(a_wrong_field_is_named_in_anthropics_shape),
