@@ -265,7 +265,7 @@ static void answer_error(struct acog_exchange *exchange, const struct acog_error
     acog_exchange_reply_error(exchange, &error);
 }
 
-static void ask(struct acog_exchange *exchange, const struct acog_ask *question)
+void acog_exchange_ask(struct acog_exchange *exchange, const struct acog_ask *question)
 {
     exchange->ask = *question;
     struct acog_command command = {.type = ACOG_COMMAND_ASK, .ask = &exchange->ask};
@@ -277,7 +277,7 @@ static void perform(struct acog_exchange *exchange, const struct acog_action *ac
     struct acog_exchange_attempt *attempt = attempt_at(exchange, action->attempt);
     switch (action->type) {
     case ACOG_ACTION_ASK_POLICY:
-        ask(exchange, &action->ask);
+        acog_exchange_ask(exchange, &action->ask);
         break;
     case ACOG_ACTION_DISPATCH:
         dispatch(exchange, action);
@@ -331,6 +331,7 @@ void acog_exchange_tell(struct acog_exchange *exchange, const struct acog_event 
         for (size_t i = 0; i < actions.count; i++) {
             perform(exchange, &actions.list[i]);
         }
+        acog_exchange_write_transcript(exchange, &next, &actions);
         if (exchange->stillborn == 0) {
             break;
         }

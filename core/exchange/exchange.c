@@ -196,6 +196,15 @@ static bool lend_plan(struct acog_exchange *exchange)
     return true;
 }
 
+static void tell(struct acog_exchange *exchange, const struct acog_event *event)
+{
+    if (exchange->plan_only) {
+        acog_exchange_tell_plan(exchange, event);
+    } else {
+        acog_exchange_tell(exchange, event);
+    }
+}
+
 static void route(struct acog_exchange *exchange)
 {
     struct acog_exchange_client *client = &exchange->client;
@@ -205,7 +214,7 @@ static void route(struct acog_exchange *exchange)
         refusal.condition = ACOG_CONDITION_OVERLOADED;
         taken = false;
     }
-    exchange->record.routed = true;
+    exchange->record.routed = !exchange->plan_only;
     exchange->record.surface = client->surface;
     exchange->record.model = acog_exchange_cut(client->read.model, ACOG_EXCHANGE_MODEL_MAX);
     exchange->record.stream = client->facts.stream;
@@ -224,7 +233,7 @@ static void route(struct acog_exchange *exchange)
         .type = ACOG_EVENT_ARRIVED,
         .now_ms = exchange->now_ms,
         .arrived = {.facts = &client->facts, .seed = acog_random_next(&exchange->random)}};
-    acog_exchange_tell(exchange, &event);
+    tell(exchange, &event);
 }
 
 void acog_exchange_start(struct acog_exchange *exchange, const struct acog_exchange_start *start)
@@ -245,12 +254,17 @@ void acog_exchange_start(struct acog_exchange *exchange, const struct acog_excha
                                       .request_bytes = start->body.len,
                                       .usage = {-1, -1, -1, -1, -1},
                                       .started_ms = start->now_ms,
+                                      .started_unix_ms = start->unix_ms,
                                       .committed_ms = -1,
                                       .ended_ms = -1};
     struct acog_exchange_target target;
-    acog_exchange_place(start->method, client->path, &target);
-    if (target.place == ACOG_PLACE_SURFACE) {
+    acog_exchange_place(start->method, client->path, start->local, &target);
+    exchange->plan_only = target.place == ACOG_PLACE_ROUTE &&
+                          acog_exchange_route_surface(exchange, &target.surface);
+    exchange->record.plan_only = exchange->plan_only;
+    if (target.place == ACOG_PLACE_SURFACE || exchange->plan_only) {
         client->surface = target.surface;
+        client->dialect = acog_surface_dialect(target.surface);
         route(exchange);
         return;
     }
@@ -283,7 +297,7 @@ void acog_exchange_policy_answered(struct acog_exchange *exchange, const struct 
     if (exchange->phase == ACOG_EXCHANGE_ROUTED) {
         struct acog_event event = {
             .type = ACOG_EVENT_POLICY_ANSWERED, .now_ms = exchange->now_ms, .answer = *answer};
-        acog_exchange_tell(exchange, &event);
+        tell(exchange, &event);
     }
 }
 

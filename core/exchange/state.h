@@ -155,6 +155,7 @@ struct acog_exchange {
     int64_t now_ms;
     bool client_full; /* the driver reads no more upstream bytes until the client took some */
     uint64_t random;
+    bool plan_only;   /* POST /v1/route: the engine makes the plan, and that is the answer */
     char texts[ACOG_EXCHANGE_TEXTS_BYTES];
     size_t texts_used;
     struct acog_arena arena;
@@ -204,6 +205,19 @@ void acog_exchange_finish(struct acog_exchange *exchange);
 /* -- drive.c --------------------------------------------------------------------------------------- */
 
 /* Tells the engine and performs what it says. */
+/* For drivers that want to show what happened; what does not fit is left out. */
+static inline void acog_exchange_write_transcript(struct acog_exchange *exchange,
+                                                  const struct acog_event *event,
+                                                  const struct acog_actions *actions)
+{
+    if (exchange->start.transcript != NULL) {
+        (void)!acog_transcript_step(exchange->start.transcript, exchange->snapshot,
+                                    &exchange->request, event, actions);
+    }
+}
+
+void acog_exchange_ask(struct acog_exchange *exchange, const struct acog_ask *question);
+
 void acog_exchange_tell(struct acog_exchange *exchange, const struct acog_event *event);
 
 /* The attempt failed: its upstream is left, its last words are kept, the engine is told. Copies what it keeps. */
@@ -238,6 +252,9 @@ enum acog_exchange_place {
     ACOG_PLACE_HEALTH,
     ACOG_PLACE_READY,
     ACOG_PLACE_NOWHERE,
+    ACOG_PLACE_ROUTE,      /* client.surface, as a header or the query names it */
+    ACOG_PLACE_GENERATION, /* the query has the id */
+    ACOG_PLACE_RECEIPT,    /* `rest` is the id */
     ACOG_PLACE_WRONG_METHOD, /* `allowed` */
 };
 
@@ -248,7 +265,7 @@ struct acog_exchange_target {
     struct acog_view allowed;
 };
 
-void acog_exchange_place(struct acog_view method, struct acog_view path,
+void acog_exchange_place(struct acog_view method, struct acog_view path, bool local,
                          struct acog_exchange_target *target);
 
 /* The dialect in which a path's errors are told. */
@@ -259,12 +276,31 @@ void acog_exchange_answer_here(struct acog_exchange *exchange,
                                const struct acog_exchange_target *target);
 
 /* Bodies of GET /v1/models and /v1/models/{id}; the latter ACOG_NOT_FOUND when nobody serves it. */
+/* Answers with an error of the gateway's own; `extra` is one more header, or NULL. */
+void acog_exchange_answer_condition(struct acog_exchange *exchange, enum acog_condition condition,
+                                    struct acog_view detail, const struct acog_header_row *extra);
+
 enum acog_code acog_exchange_write_models(struct acog_exchange *exchange,
                                           struct acog_buffer *out) ACOG_MUST_CHECK;
 enum acog_code acog_exchange_write_model(struct acog_exchange *exchange, struct acog_view id,
                                          struct acog_buffer *out) ACOG_MUST_CHECK;
 
 /* -- client.c -------------------------------------------------------------------------------------- */
+/* -- route.c --------------------------------------------------------------------------------------- */
+
+/* The surface whose body a POST /v1/route has: header x-acog-surface, or `surface` in the query; else chat. False:
+ * there is none of that name. */
+bool acog_exchange_route_surface(const struct acog_exchange *exchange, enum acog_surface *surface);
+
+/* Tells the engine of a request that is only planned. Once the plan is complete, its record is the answer. */
+void acog_exchange_tell_plan(struct acog_exchange *exchange, const struct acog_event *event);
+
+/* Answers with the record of a request that is over, or that there is none. */
+void acog_exchange_answer_record(struct acog_exchange *exchange, struct acog_view request_id);
+
+/* The value of a field of the query, as written; NULL ptr: there is none. */
+struct acog_view acog_exchange_query_value(struct acog_view query, struct acog_view name);
+
 
 /* Why a client's request is not taken. */
 struct acog_exchange_refusal {

@@ -6,8 +6,11 @@
 #include "acog/contract.h"
 #include "state.h"
 
-#define MODELS_PATH ACOG_VIEW("/v1/models")
-#define MODEL_PATH  ACOG_VIEW("/v1/models/")
+#define MODELS_PATH     ACOG_VIEW("/v1/models")
+#define MODEL_PATH      ACOG_VIEW("/v1/models/")
+#define ROUTE_PATH      ACOG_VIEW("/v1/route")
+#define GENERATION_PATH ACOG_VIEW("/v1/generation")
+#define RECEIPT_PATH    ACOG_VIEW("/v1/receipts/")
 
 static bool is_read(struct acog_view method)
 {
@@ -33,18 +36,37 @@ static enum acog_exchange_place place_of_path(struct acog_view path,
     if (acog_view_equal(path, ACOG_VIEW("/healthz"))) {
         return ACOG_PLACE_HEALTH;
     }
+    if (acog_view_equal(path, ROUTE_PATH)) {
+        return ACOG_PLACE_ROUTE;
+    }
+    if (acog_view_equal(path, GENERATION_PATH)) {
+        return ACOG_PLACE_GENERATION;
+    }
+    if (acog_view_starts(path, RECEIPT_PATH) && path.len > RECEIPT_PATH.len) {
+        target->rest = acog_view_slice(path, RECEIPT_PATH.len, path.len);
+        return ACOG_PLACE_RECEIPT;
+    }
     return acog_view_equal(path, ACOG_VIEW("/readyz")) ? ACOG_PLACE_READY : ACOG_PLACE_NOWHERE;
 }
 
-void acog_exchange_place(struct acog_view method, struct acog_view path,
+static bool is_about_records(enum acog_exchange_place place)
+{
+    return place == ACOG_PLACE_ROUTE || place == ACOG_PLACE_GENERATION ||
+           place == ACOG_PLACE_RECEIPT;
+}
+
+void acog_exchange_place(struct acog_view method, struct acog_view path, bool local,
                          struct acog_exchange_target *target)
 {
     *target = (struct acog_exchange_target){0};
     target->place = place_of_path(path, target);
+    if (is_about_records(target->place) && !local) {
+        target->place = ACOG_PLACE_NOWHERE;
+    }
     if (target->place == ACOG_PLACE_NOWHERE) {
         return;
     }
-    bool post = target->place == ACOG_PLACE_SURFACE;
+    bool post = target->place == ACOG_PLACE_SURFACE || target->place == ACOG_PLACE_ROUTE;
     if (post ? !acog_view_equal(method, ACOG_VIEW("POST")) : !is_read(method)) {
         target->place = ACOG_PLACE_WRONG_METHOD;
         target->allowed = post ? ACOG_VIEW("POST") : ACOG_VIEW("GET, HEAD");
@@ -65,8 +87,8 @@ enum acog_dialect acog_exchange_path_dialect(struct acog_view path)
                : ACOG_DIALECT_CHAT;
 }
 
-static void answer_condition(struct acog_exchange *exchange, enum acog_condition condition,
-                             struct acog_view detail, const struct acog_header_row *extra)
+void acog_exchange_answer_condition(struct acog_exchange *exchange, enum acog_condition condition,
+                                    struct acog_view detail, const struct acog_header_row *extra)
 {
     struct acog_exchange_error error;
     acog_exchange_error_of_condition(exchange->snapshot, condition, &error);
@@ -83,7 +105,8 @@ static void answer_text(struct acog_exchange *exchange, unsigned status, enum ac
     if (code == ACOG_OK) {
         acog_exchange_reply_here(exchange, status);
     } else {
-        answer_condition(exchange, ACOG_CONDITION_OVERLOADED, (struct acog_view){0}, NULL);
+        acog_exchange_answer_condition(exchange, ACOG_CONDITION_OVERLOADED, (struct acog_view){0},
+                                       NULL);
     }
 }
 
@@ -92,8 +115,9 @@ static void answer_model(struct acog_exchange *exchange, struct acog_view id)
     acog_buffer_clear(&exchange->text, ACOG_EXCHANGE_KEPT_BYTES);
     enum acog_code code = acog_exchange_write_model(exchange, id, &exchange->text);
     if (code == ACOG_NOT_FOUND) {
-        answer_condition(exchange, ACOG_CONDITION_UNKNOWN_PATH,
-                         acog_exchange_cut(exchange->client.path, ACOG_EXCHANGE_MODEL_MAX), NULL);
+        acog_exchange_answer_condition(
+            exchange, ACOG_CONDITION_UNKNOWN_PATH,
+            acog_exchange_cut(exchange->client.path, ACOG_EXCHANGE_MODEL_MAX), NULL);
     } else {
         answer_text(exchange, 200, code);
     }
@@ -105,7 +129,7 @@ static void answer_wrong_method(struct acog_exchange *exchange, struct acog_view
     struct acog_view detail = acog_view_equal(allowed, ACOG_VIEW("POST"))
                                   ? ACOG_VIEW("This path takes POST only.")
                                   : ACOG_VIEW("This path takes GET and HEAD only.");
-    answer_condition(exchange, ACOG_CONDITION_METHOD, detail, &allow);
+    acog_exchange_answer_condition(exchange, ACOG_CONDITION_METHOD, detail, &allow);
 }
 
 void acog_exchange_answer_here(struct acog_exchange *exchange,
@@ -132,11 +156,26 @@ void acog_exchange_answer_here(struct acog_exchange *exchange,
                                                       : ACOG_VIEW("{\"status\":\"ready\"}\n")));
         break;
     case ACOG_PLACE_NOWHERE:
-        answer_condition(exchange, ACOG_CONDITION_UNKNOWN_PATH,
-                         acog_exchange_cut(exchange->client.path, ACOG_EXCHANGE_MODEL_MAX), NULL);
+        acog_exchange_answer_condition(
+            exchange, ACOG_CONDITION_UNKNOWN_PATH,
+            acog_exchange_cut(exchange->client.path, ACOG_EXCHANGE_MODEL_MAX), NULL);
         break;
     case ACOG_PLACE_WRONG_METHOD:
         answer_wrong_method(exchange, target->allowed);
+        break;
+    case ACOG_PLACE_GENERATION:
+        acog_exchange_answer_record(
+            exchange, acog_exchange_query_value(exchange->client.query, ACOG_VIEW("id")));
+        break;
+    case ACOG_PLACE_RECEIPT:
+        acog_exchange_answer_record(exchange, target->rest);
+        break;
+    case ACOG_PLACE_ROUTE: /* of a surface that there is not */
+        acog_exchange_answer_condition(
+            exchange, ACOG_CONDITION_INVALID_REQUEST,
+            ACOG_VIEW("There is no such surface: chat, messages, responses, "
+                      "count_tokens or embeddings."),
+            NULL);
         break;
     case ACOG_PLACE_SURFACE:
         ACOG_UNREACHABLE("a surface is the engine's");

@@ -300,10 +300,10 @@ static void set_usage(lua_State *L, const struct acog_usage *usage)
 }
 
 /* The decision record as JSON says it, decoded; nothing when there is no room for it. */
-static void set_decision_record(lua_State *L, const struct acog_snapshot *snapshot,
-                                const struct acog_request *request, struct acog_buffer *scratch)
+static void set_decision_record(lua_State *L, const struct acog_exchange_record *record,
+                                struct acog_buffer *scratch)
 {
-    if (acog_exchange_render_record(snapshot, request, scratch) == ACOG_OK &&
+    if (acog_exchange_render_record(record, scratch) == ACOG_OK &&
         acog_lua_push_json(L, acog_buffer_view(scratch))) {
         lua_setfield(L, -2, "record");
     }
@@ -318,6 +318,7 @@ static void set_record(lua_State *L, const struct acog_exchange_record *record,
         set_view(L, "error_code", record->error_code);
     }
     set_usage(L, &record->usage);
+    set_decision_record(L, record, scratch);
     if (request == NULL) {
         lua_newtable(L);
         lua_setfield(L, -2, "attempts");
@@ -340,7 +341,6 @@ static void set_record(lua_State *L, const struct acog_exchange_record *record,
         set_view(L, "channel", acog_name(ACOG_VOCABULARY_CHANNEL, (int)connection->channel));
         set_view(L, "model", answering->model);
     }
-    set_decision_record(L, record->snapshot, request, scratch);
 }
 
 void acog_lua_push_reply(lua_State *L, struct acog_world *world,

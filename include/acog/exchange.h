@@ -14,7 +14,9 @@
  *
  * The exchange owns: the reading of the client's body, the engine's request, each attempt's request writer, answer
  * reader and hold buffer, reply heads, error bodies, terminal frames, the decision record's rendering. It also
- * answers what needs no upstream: /v1/models, /healthz, /readyz, unknown paths, wrong methods.
+ * answers what needs no upstream: /v1/models, /healthz, /readyz, unknown paths, wrong methods; and what asks for a
+ * decision record: POST /v1/route (the plan of the body, nothing is dispatched), GET /v1/generation?id= and
+ * GET /v1/receipts/{id} (of a request that is over).
  */
 #ifndef ACOG_EXCHANGE_H
 #define ACOG_EXCHANGE_H
@@ -45,6 +47,12 @@ struct acog_exchange_start {
     int64_t unix_ms; /* wall clock, for dates in bodies and Retry-After */
     uint64_t seed;
     bool draining; /* /readyz says so */
+    bool local;    /* the client may see decision records; else their paths do not exist */
+    /* Appends the record of that request, ACOG_NOT_FOUND when it is not kept; NULL: none is ever kept. */
+    enum acog_code (*find_record)(void *user, struct acog_view request_id, struct acog_buffer *out);
+    void *find_record_user;
+    /* Gets a line for each event and action of the engine (acog_transcript_step()) until it is full; NULL: none. */
+    struct acog_buffer *transcript;
 };
 
 struct acog_exchange *acog_exchange_new(void); /* NULL: no memory */
@@ -131,15 +139,18 @@ struct acog_exchange_record {
     bool routed; /* one of acog_surface; else a local answer (models, health, unknown path) */
     enum acog_surface surface;
     bool stream;
-    struct acog_view model;      /* asked for, cut to 256 bytes */
+    struct acog_view model; /* asked for, cut to 256 bytes */
+    bool plan_only; /* POST /v1/route: `request` is the plan of the body, and not `routed` */
+    unsigned planned_status;     /* with which that request would be refused; 0: it would be sent */
     unsigned status;             /* told to the client; 0: it left before */
     struct acog_view error_code; /* told to the client, or empty */
     uint64_t request_bytes;
     uint64_t reply_bytes;    /* body */
     struct acog_usage usage; /* of the answer that was given */
     int64_t started_ms;
+    int64_t started_unix_ms;
     int64_t committed_ms; /* -1 */
-    int64_t ended_ms;
+    int64_t ended_ms;     /* -1 */
 };
 
 /* Valid until acog_exchange_reset(). */
@@ -147,8 +158,7 @@ const struct acog_exchange_record *acog_exchange_record(const struct acog_exchan
 
 /* The decision record as JSON, the one renderer of all views (explain, test, route, receipts): candidates in order
  * with kept / dropped by filter X (reason, place) / tried -> class / not reached, and the attempts (S0.80). */
-enum acog_code acog_exchange_render_record(const struct acog_snapshot *snapshot,
-                                           const struct acog_request *request,
+enum acog_code acog_exchange_render_record(const struct acog_exchange_record *record,
                                            struct acog_buffer *out) ACOG_MUST_CHECK;
 
 /* -- errors that a server must answer before there is a request -------------------------------------- */

@@ -43,6 +43,9 @@ struct driver {
     int64_t now_ms;
     uint64_t seed;
     bool draining;
+    bool remote; /* the client is on another machine */
+    enum acog_code (*find_record)(void *user, struct acog_view request_id, struct acog_buffer *out);
+    struct acog_buffer *transcript;
     /* what was commanded */
     struct driver_send sends[DRIVER_SENDS];
     size_t send_count;
@@ -300,7 +303,11 @@ static inline void driver_start(struct driver *driver, const char *method, const
                                         .now_ms = driver->now_ms,
                                         .unix_ms = INT64_C(1764500000000),
                                         .seed = driver->seed,
-                                        .draining = driver->draining};
+                                        .draining = driver->draining,
+                                        .local = !driver->remote,
+                                        .find_record = driver->find_record,
+                                        .find_record_user = driver,
+                                        .transcript = driver->transcript};
     acog_exchange_start(driver->exchange, &start);
     driver_drain(driver);
 }

@@ -9,8 +9,7 @@ static json_t *render(const struct driver *driver)
 {
     struct acog_buffer out;
     acog_buffer_init(&out, 1 << 16);
-    assert_int_equal(acog_exchange_render_record(
-                         driver->snapshot, acog_exchange_record(driver->exchange)->request, &out),
+    assert_int_equal(acog_exchange_render_record(acog_exchange_record(driver->exchange), &out),
                      ACOG_OK);
     json_t *record = json_loadb(out.ptr, out.len, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(record);
@@ -93,8 +92,7 @@ static void it_never_holds_prompt_or_answer(void **state)
     driver_head(&driver, 1, 400, "application/json");
     driver_text(&driver, 1, "{\"error\":{\"message\":\"planted\"}}");
     driver_end(&driver, 1);
-    assert_int_equal(acog_exchange_render_record(
-                         driver.snapshot, acog_exchange_record(driver.exchange)->request, &out),
+    assert_int_equal(acog_exchange_render_record(acog_exchange_record(driver.exchange), &out),
                      ACOG_OK);
     assert_false(driver_has(&out, "planted"));
     acog_buffer_fini(&out);
@@ -110,8 +108,7 @@ static void a_full_buffer_is_an_ordinary_error(void **state)
     for (size_t room = 1; room < 200; room++) {
         struct acog_buffer out;
         acog_buffer_init(&out, room);
-        assert_int_equal(acog_exchange_render_record(
-                             driver.snapshot, acog_exchange_record(driver.exchange)->request, &out),
+        assert_int_equal(acog_exchange_render_record(acog_exchange_record(driver.exchange), &out),
                          ACOG_TOO_BIG);
         acog_buffer_fini(&out);
     }

@@ -5,7 +5,7 @@
 static enum acog_exchange_place place(const char *method, const char *path)
 {
     struct acog_exchange_target target;
-    acog_exchange_place(acog_view_of(method), acog_view_of(path), &target);
+    acog_exchange_place(acog_view_of(method), acog_view_of(path), true, &target);
     return target.place;
 }
 
@@ -14,10 +14,12 @@ static void each_surface_takes_post_at_its_path(void **state)
     (void)state;
     for (int i = 0; i < ACOG_SURFACE_COUNT; i++) {
         struct acog_exchange_target target;
-        acog_exchange_place(ACOG_VIEW("POST"), acog_surface_path((enum acog_surface)i), &target);
+        acog_exchange_place(ACOG_VIEW("POST"), acog_surface_path((enum acog_surface)i), true,
+                            &target);
         assert_int_equal(target.place, ACOG_PLACE_SURFACE);
         assert_int_equal(target.surface, i);
-        acog_exchange_place(ACOG_VIEW("GET"), acog_surface_path((enum acog_surface)i), &target);
+        acog_exchange_place(ACOG_VIEW("GET"), acog_surface_path((enum acog_surface)i), true,
+                            &target);
         assert_int_equal(target.place, ACOG_PLACE_WRONG_METHOD);
     }
 }

@@ -149,7 +149,8 @@ static void a_request_without_end_is_an_error_of_the_test(void **state)
     run_file(&run,
              "test('hangs', function(t)\n"
              "  local gw = t.gateway { policy = fields.policy:with { clocks = {\n"
-             "    connect = false, headers = false, first_output = false, idle = false } },\n"
+             "    connect = false, headers = false, first_output = false, idle = false,\n"
+             "    total = false } },\n"
              "    connections = { fields.connections[1] } }\n"
              "  gw.upstream['one']:answers { hang = 'head' }\n"
              "  gw:post('/v1/chat/completions', { model = 'm', messages = t.hello })\n"
