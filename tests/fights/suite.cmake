@@ -1,0 +1,11 @@
+# suite.cmake - tests/fights/NAME.py is the ctest case fight.NAME, in its short form.
+file(GLOB fights CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/*.py")
+list(FILTER fights EXCLUDE REGEX "/fight\\.py$")
+if(TARGET acog)
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
+    foreach(script IN LISTS fights)
+        get_filename_component(name "${script}" NAME_WE)
+        add_test(NAME fight.${name} COMMAND ${Python3_EXECUTABLE} "${script}" $<TARGET_FILE:acog>)
+        set_tests_properties(fight.${name} PROPERTIES TIMEOUT 120)
+    endforeach()
+endif()
