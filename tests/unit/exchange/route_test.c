@@ -53,11 +53,11 @@ static void a_plan_without_candidates_tells_what_the_request_would_be_told(void 
                 "{\"model\":\"none\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}");
     assert_int_equal(driver.status, 200);
     json_t *record = reply_of(&driver);
-    assert_int_equal(json_integer_value(json_object_get(record, "status")), 404);
+    assert_int_equal(json_integer_value(json_object_get(record, "status")), 409);
     const json_t *event =
         json_array_get(json_object_get(record, "admission_events"), 0); /* S0.82 */
-    assert_int_equal(json_integer_value(json_object_get(event, "status")), 404);
-    assert_int_equal(acog_exchange_record(driver.exchange)->planned_status, 404);
+    assert_int_equal(json_integer_value(json_object_get(event, "status")), 409);
+    assert_int_equal(acog_exchange_record(driver.exchange)->planned_status, 409);
     json_decref(record);
     driver_fini(&driver);
 }
