@@ -352,12 +352,44 @@ def s4_23_beside_the_anthropic_headers():
         assert "x-acog-channel" not in head, head
 
 
+# -- policy-block fallback -----------------------------------------------------------------------------
+
+
+def s4_24_to_s4_31_the_fallback():
+    """S4.24-S4.31: an empty refusal is asked once more with the fallback model; what came of it is told."""
+    opus, note = "claude-opus-4-8", "The requested model declined to answer; claude-opus-4-8 answered instead.\n\n"
+
+    def message(model, texts, reason):
+        return whole(200, {"id": "msg_1", "type": "message", "role": "assistant", "model": model, "stop_reason": reason,
+                           "stop_sequence": None, "content": [{"type": "text", "text": text} for text in texts],
+                           "usage": {"input_tokens": 1, "output_tokens": 1}})
+
+    refusal, gladly = message(HAIKU, [], "refusal"), message(opus, ["Gladly."], "end_turn")
+    d = Scripted()
+    with serving(connection("d", "direct", d, "default = true", [HAIKU, opus], "messages")) as gateway:
+        talk = Talk(gateway)
+        for script, headers, model, word, sent, content in (
+                ([refusal, gladly], [], HAIKU, "applied", [HAIKU, opus], [note, "Gladly."]),
+                ([refusal, refusal], [], HAIKU, "unavailable", [HAIKU, opus], []),
+                ([refusal, error(500)], [], HAIKU, "unavailable", [HAIKU, opus], []),
+                ([refusal], [("x-acog-policy-fallback", "off")], HAIKU, "unavailable", [HAIKU], []),
+                ([refusal], [], opus, "skipped", [opus], []),
+                ([gladly], [], HAIKU, None, [HAIKU], ["Gladly."])):
+            d.script(*script)
+            d.seen.clear()
+            status, head, body = talk.ask(headers, model, MESSAGES)
+            assert (status, head.get("x-acog-policy-fallback")) == (200, word), (head, body)
+            assert [body["model"] for _, body in d.seen] == sent, d.seen
+            assert [block["text"] for block in body["content"]] == content, body
+            assert head["x-acog-resolved-model"] == (opus if word == "applied" else model), head
+
+
 def main():
     for story in (s4_1_s4_2_the_model_selects, s4_3_s4_4_the_default_serves_alone, s4_5_the_defaults_open_circuit,
                   s4_6_others_share, s4_7_the_order_of_channels, s4_8_s4_9_s4_10_s4_32_versions,
                   s4_11_network_and_5xx_move, s4_12_a_429_only_elsewhere, s4_13_not_usable, s4_14_three_attempts,
                   s4_15_the_requests_own_faults, s4_16_s4_17_the_circuit, s4_19_s4_20_the_pin,
-                  s4_21_s4_22_pins_that_nobody_serves, s4_23_beside_the_anthropic_headers):
+                  s4_21_s4_22_pins_that_nobody_serves, s4_23_beside_the_anthropic_headers, s4_24_to_s4_31_the_fallback):
         story()
         print("ok", " ".join(story.__doc__.split()), flush=True)
 
