@@ -301,6 +301,12 @@ static void take_close(struct acog_upstream_call *call, enum acog_link_io io)
                           : "the connection was closed";
     switch (call->answer) {
     case ACOG_ANSWER_NOTHING:
+        if (!call->reused && acog_link_is_refused(call->link)) {
+            acog_call_unconnected(call, why);
+            return;
+        }
+        acog_call_fail(call, ACOG_CAUSE_CLOSED, why);
+        return;
     case ACOG_ANSWER_BEGUN:
         acog_call_fail(call, ACOG_CAUSE_CLOSED, why);
         return;

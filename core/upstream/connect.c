@@ -9,6 +9,9 @@
  *   dropped the number from the poll set. So open_socket() makes the sockets, and adds the event of a number again that
  *   is still being watched.
  * - A lookup cannot be stopped, and removing its handle waits for it in the loop, unless CURLOPT_QUICK_EXIT is set.
+ * - A multi handle keeps the trust store of its first TLS connection for a day and puts it in the place of the one that the
+ *   SSL_CTX function brought, since by its own options all of them look alike: one ca_file would be believed for another
+ *   connection. CURLOPT_CA_CACHE_TIMEOUT of 0 keeps it from that.
  * - Each new connection looks once a second at the others of its multi handle and closes those that are old (118 s) or
  *   readable, unless a transfer is attached: the first send or receive attaches, and CURLOPT_MAXAGE_CONN is out of reach.
  */
@@ -225,13 +228,23 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_s
     return opened;
 }
 
+/* Keeps the alert with which the peer ends TLS. */
+static void on_tls_news(const SSL *tls, int where, int what)
+{
+    struct acog_link *link = SSL_CTX_get_app_data(SSL_get_SSL_CTX(tls));
+    ACOG_ASSERT(link->tag == ACOG_LINK_TAG);
+    if ((where & SSL_CB_READ_ALERT) == SSL_CB_READ_ALERT && what >> 8 == SSL3_AL_FATAL) {
+        link->alert = what & 0xff;
+    }
+}
+
 static CURLcode prepare_tls(CURL *easy, void *context, void *user)
 {
     struct acog_link *link = user;
     (void)easy;
-    if (link->store != NULL) {
-        SSL_CTX_set1_cert_store(context, link->store);
-    }
+    (void)SSL_CTX_set_app_data(context, link);
+    SSL_CTX_set_info_callback(context, on_tls_news);
+    SSL_CTX_set1_cert_store(context, link->store);
     /* A send that has to wait is repeated from another place in memory (acog_link_send). */
     (void)SSL_CTX_set_mode(context,
                            SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
@@ -334,16 +347,35 @@ static void set_url(struct options *options, const struct acog_endpoint *endpoin
     curl_url_cleanup(url);
 }
 
+static long oldest_version(enum acog_tls_version version)
+{
+    switch (version) {
+    case ACOG_TLS_1_2:
+        return (long)CURL_SSLVERSION_TLSv1_2;
+    case ACOG_TLS_1_3:
+        return (long)CURL_SSLVERSION_TLSv1_3;
+    }
+    ACOG_UNREACHABLE("unknown acog_tls_version");
+}
+
 static void set_tls(struct options *options, struct acog_link *link,
                     const struct acog_endpoint *endpoint)
 {
     struct acog_arena *scratch = &link->upstream->scratch;
     set_long(options, CURLOPT_SSL_VERIFYPEER, 1L);
     set_long(options, CURLOPT_SSL_VERIFYHOST, 2L);
-    set_long(options, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    /* No bundle of libcurl's own: prepare_tls() brings the shared store. */
+    set_long(options, CURLOPT_SSLVERSION, oldest_version(endpoint->tls_minimum));
+    set_long(options, CURLOPT_PROXY_SSL_VERIFYPEER, 1L);
+    set_long(options, CURLOPT_PROXY_SSL_VERIFYHOST, 2L);
+    set_long(options, CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    /* No bundle of libcurl's own: prepare_tls() brings the shared store, to an https proxy too. */
     set_pointer(options, CURLOPT_CAINFO, NULL);
     set_pointer(options, CURLOPT_CAPATH, NULL);
+    set_pointer(options, CURLOPT_PROXY_CAINFO, NULL);
+    set_pointer(options, CURLOPT_PROXY_CAPATH, NULL);
+#if LIBCURL_VERSION_NUM >= 0x075700 /* older ones keep no store */
+    set_long(options, CURLOPT_CA_CACHE_TIMEOUT, 0L);
+#endif
     set_long(options, CURLOPT_SSL_SESSIONID_CACHE, 0L); /* it would be of this one handle alone */
     if (options->code == CURLE_OK) {
         options->code = curl_easy_setopt(options->easy, CURLOPT_SSL_CTX_FUNCTION, prepare_tls);
@@ -351,6 +383,10 @@ static void set_tls(struct options *options, struct acog_link *link,
     set_pointer(options, CURLOPT_SSL_CTX_DATA, link);
     set_text(options, CURLOPT_SSLCERT, scratch, endpoint->client_certificate_file);
     set_text(options, CURLOPT_SSLKEY, scratch, endpoint->client_key_file);
+    /* A key with a password is an error; without this OpenSSL would ask for it at the terminal. */
+    if (options->code == CURLE_OK) {
+        options->code = curl_easy_setopt(options->easy, CURLOPT_KEYPASSWD, "");
+    }
 }
 
 static CURLcode set_options(struct acog_link *link, const struct acog_endpoint *endpoint)

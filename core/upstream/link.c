@@ -18,8 +18,6 @@
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 
-#define LINK_TAG 0x4c494e4bU
-
 /* What the system said, for link->why. */
 static void keep_why(struct acog_link *link, int number)
 {
@@ -35,7 +33,7 @@ static void keep_why(struct acog_link *link, int number)
 static void on_readable(evutil_socket_t socket, short what, void *user)
 {
     struct acog_link *link = user;
-    ACOG_ASSERT(link->tag == LINK_TAG);
+    ACOG_ASSERT(link->tag == ACOG_LINK_TAG);
     (void)socket;
     (void)what;
     switch (link->state) {
@@ -56,7 +54,7 @@ static void on_readable(evutil_socket_t socket, short what, void *user)
 static void on_writable(evutil_socket_t socket, short what, void *user)
 {
     struct acog_link *link = user;
-    ACOG_ASSERT(link->tag == LINK_TAG);
+    ACOG_ASSERT(link->tag == ACOG_LINK_TAG);
     (void)socket;
     (void)what;
     if (link->state == ACOG_LINK_BUSY) {
@@ -99,7 +97,7 @@ struct acog_link *acog_link_connect(struct acog_upstream *upstream,
         (void)acog_error_set(error, ACOG_NO_MEMORY, "no memory for a connection");
         return NULL;
     }
-    link->tag = LINK_TAG;
+    link->tag = ACOG_LINK_TAG;
     link->upstream = upstream;
     link->call = call;
     link->tls = goes_through_tls(endpoint);
@@ -109,10 +107,10 @@ struct acog_link *acog_link_connect(struct acog_upstream *upstream,
         acog_link_close(&link);
         return NULL;
     }
-    if (endpoint->tls) {
+    if (link->tls) {
         link->store = acog_trust_store(endpoint->ca_file, error);
     }
-    if ((endpoint->tls && link->store == NULL) ||
+    if ((link->tls && link->store == NULL) ||
         acog_connector_begin(link, endpoint, error) != ACOG_OK) {
         acog_link_close(&link);
         return NULL;
@@ -144,7 +142,7 @@ static bool adopt(struct acog_link *link)
 
 void acog_link_settle(struct acog_link *link, const char *failure)
 {
-    ACOG_ASSERT(link->tag == LINK_TAG);
+    ACOG_ASSERT(link->tag == ACOG_LINK_TAG);
     ACOG_ASSERT(link->state == ACOG_LINK_CONNECTING);
     if (failure == NULL && !adopt(link)) {
         failure = link->why;
@@ -162,7 +160,7 @@ void acog_link_settle(struct acog_link *link, const char *failure)
 void acog_link_close(struct acog_link **link)
 {
     struct acog_link *closed = *link;
-    ACOG_ASSERT(closed->tag == LINK_TAG);
+    ACOG_ASSERT(closed->tag == ACOG_LINK_TAG);
     *link = NULL;
     if (closed->state != ACOG_LINK_CONNECTING) {
         (void)event_del(&closed->readable);
@@ -300,6 +298,23 @@ enum acog_link_io acog_link_receive(struct acog_link *link, char *bytes, size_t 
     ACOG_ASSERT(link->state != ACOG_LINK_CONNECTING);
     *got = 0;
     return link->tls ? receive_tls(link, bytes, room, got) : receive_plain(link, bytes, room, got);
+}
+
+bool acog_link_is_refused(const struct acog_link *link)
+{
+    switch (link->alert) {
+    case SSL3_AD_BAD_CERTIFICATE:
+    case SSL3_AD_UNSUPPORTED_CERTIFICATE:
+    case SSL3_AD_CERTIFICATE_REVOKED:
+    case SSL3_AD_CERTIFICATE_EXPIRED:
+    case SSL3_AD_CERTIFICATE_UNKNOWN:
+    case TLS1_AD_UNKNOWN_CA:
+    case TLS1_AD_ACCESS_DENIED:
+    case TLS13_AD_CERTIFICATE_REQUIRED:
+        return true;
+    default:
+        return false;
+    }
 }
 
 bool acog_link_is_quiet(struct acog_link *link)

@@ -43,6 +43,8 @@ enum acog_link_io {
     ACOG_IO_BROKEN,    /* reset, or a TLS failure: link->why */
 };
 
+#define ACOG_LINK_TAG 0x4c494e4bU
+
 struct acog_link {
     uint32_t tag;
     enum acog_link_state state;
@@ -54,6 +56,7 @@ struct acog_link {
     struct acog_shard *shard;        /* where `easy` is */
     struct acog_making *making;      /* CONNECTING: connect.c's */
     X509_STORE *store;               /* CONNECTING: whom to believe */
+    int alert;                       /* of TLS, fatal, from the peer; 0: none */
     int socket;                      /* from BUSY on; owned unless `tls` */
     struct event readable;
     struct event writable;
@@ -82,6 +85,10 @@ enum acog_link_io acog_link_send(struct acog_link *link, struct iovec *pieces, i
 /* What is there, up to `room`. Where more is left that no event of the socket would tell, the link wakes itself. */
 enum acog_link_io acog_link_receive(struct acog_link *link, char *bytes, size_t room,
                                     size_t *got) ACOG_MUST_CHECK;
+
+/* The peer ended TLS over our certificate, or for want of one. With TLS 1.3 it says so when the connection already stands
+ * for us, in the place of an answer. */
+bool acog_link_is_refused(const struct acog_link *link);
 
 /* Open, and nothing came that nobody asked for: good for the next request. */
 bool acog_link_is_quiet(struct acog_link *link);

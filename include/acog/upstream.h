@@ -32,7 +32,7 @@ struct acog_upstream_events {
     void (*head)(void *user, unsigned status, const struct acog_header_row *headers, size_t count);
     void (*body)(void *user, struct acog_view bytes); /* decoded: no chunks, no gzip */
     void (*end)(void *user);
-    /* cause: CONNECT, CLOSED (before the head), CUT (after it), BAD_ANSWER (before or after it), GATEWAY; `why` is for
+    /* cause: CONNECT (after `connected` too, when TLS 1.3 refuses our certificate), CLOSED (before the head), CUT (after it), BAD_ANSWER (before or after it), GATEWAY; `why` is for
      * the log, without secrets. reused_no_byte: the connection had served before and died without a byte of an answer. */
     void (*failed)(void *user, enum acog_cause cause, bool reused_no_byte, const char *why);
 };
