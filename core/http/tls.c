@@ -102,10 +102,10 @@ static bool set_rules(const struct acog_http_tls *tls, SSL_CTX *context)
     (void)SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION |
                                            SSL_OP_CIPHER_SERVER_PREFERENCE |
                                            SSL_OP_PRIORITIZE_CHACHA);
-    /* Buffers are given back when they are empty: ten thousand idle clients would keep 340 MB of them. */
+    /* The chain is what the file says, not what could be made with the CAs of clients. Buffers are given back when they are empty: ten thousand idle clients would keep 340 MB of them. */
     (void)SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE |
                                         SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-                                        SSL_MODE_RELEASE_BUFFERS);
+                                        SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
     SSL_CTX_set_read_ahead(context, 1); /* one receive for a record, not one for its head too */
     SSL_CTX_set_security_level(context, SECURITY_LEVEL);
     (void)SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
