@@ -12,7 +12,7 @@ for group in "$@"; do
         ;;
     test)
         wanted="$wanted git libcmocka-dev clang clang-format clang-tidy libclang-rt-dev lua-check shellcheck varnish
-            python3 python3-venv nodejs npm haproxy nginx-light"
+            python3 python3-venv nodejs npm haproxy nginx-light openssl sslscan"
         ;;
     bench) wanted="$wanted libcmocka-dev nginx-light haproxy python3 procps" ;;
     *)
