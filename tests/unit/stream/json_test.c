@@ -81,6 +81,133 @@ static void refuses_with_place_and_reason(void **state)
     }
 }
 
+static void nul_is_refused_wherever_it_stands(void **state)
+{
+    const struct acog_view cases[] = {
+        ACOG_VIEW("\0"),          ACOG_VIEW("\0{}"),           ACOG_VIEW("{}\0"),
+        ACOG_VIEW("{\0}"),        ACOG_VIEW("\"a\0b\""),       ACOG_VIEW("\"\\\0\""),
+        ACOG_VIEW("1\0"),         ACOG_VIEW("[1,\0]"),         ACOG_VIEW("tru\0"),
+        ACOG_VIEW("{\"a\0\":1}"), ACOG_VIEW("\"\\u00\0041\""), ACOG_VIEW("{\"a\":1}\0\0"),
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_false(accepts(cases[i])); /* jansson takes some of them for the end of the text */
+    }
+    assert_true(accepts(ACOG_VIEW("\"\\u0000\""))); /* written as an escape it is a character */
+}
+
+static void surrogates_come_in_pairs(void **state)
+{
+    static const char *const good[] = {"\"\\ud800\\udc00\"", "\"\\uDBFF\\uDFFF\"",
+                                       "\"\\uD83d\\udE00x\"", "\"\\ud7ff\\ue000\""};
+    static const char *const bad[] = {"\"\\ud800\"",         "\"\\udc00\"",
+                                      "\"\\udc00\\ud800\"",  "\"\\ud800\\ud800\"",
+                                      "\"\\ud800x\\udc00\"", "\"\\ud800\\n\"",
+                                      "\"\\ud800\\udbff\"",  "\"\\ud800\\ue000\"",
+                                      "\"\\ud800\\udc0\"",   "\"\\ud83d\\ude00\\ud83d\""};
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        assert_true(accepts(acog_view_of(good[i])));
+        assert_true(agrees(acog_view_of(good[i])));
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        char key[64];
+        assert_false(accepts(acog_view_of(bad[i])));
+        assert_true(agrees(acog_view_of(bad[i])));
+        (void)snprintf(key, sizeof(key), "{%s:1}", bad[i]);
+        assert_false(accepts(acog_view_of(key)));
+    }
+}
+
+/* The scan goes in steps of sixteen: what is wrong must be seen at every place of a step, and across two. */
+static void utf8_is_checked_at_every_place(void **state)
+{
+    static const struct {
+        const char *bytes;
+        bool good;
+    } cases[] = {
+        {"\xc2\x80", true},
+        {"\xdf\xbf", true},
+        {"\xe0\xa0\x80", true},
+        {"\xed\x9f\xbf", true},
+        {"\xee\x80\x80", true},
+        {"\xef\xbb\xbf", true},
+        {"\xf0\x90\x80\x80", true},
+        {"\xf4\x8f\xbf\xbf", true},
+        {"\x80", false},
+        {"\xbf", false},
+        {"\xc0\x80", false},
+        {"\xc1\xbf", false},
+        {"\xc2", false},
+        {"\xe0\x9f\xbf", false},
+        {"\xe4\xb8", false},
+        {"\xed\xa0\x80", false},
+        {"\xed\xbf\xbf", false},
+        {"\xf0\x8f\xbf\xbf", false},
+        {"\xf0\x9f\x98", false},
+        {"\xf4\x90\x80\x80", false},
+        {"\xf5\x80\x80\x80", false},
+        {"\xfe", false},
+        {"\xff", false},
+        {"\xc3\xc3\xa9", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (int before = 0; before <= 48; before++) {
+            for (int behind = 0; behind <= 32; behind += 16) {
+                char text[128];
+                int length = snprintf(text, sizeof(text), "\"%.*s%s%.*s\"", before,
+                                      "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                                      cases[i].bytes, behind, "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy");
+                assert_int_equal(accepts((struct acog_view){text, (size_t)length}), cases[i].good);
+            }
+        }
+    }
+}
+
+/* Each prefix lies in memory of just its size, so a sanitizer sees a byte that is read behind it. */
+static void a_text_that_is_cut_anywhere_is_refused(void **state)
+{
+    const struct acog_view texts[] = {
+        ACOG_VIEW(
+            "{\"model\":\"m\\ud83d\\ude00\",\"list\":[1,-2.5e+3,true,false,null,\"\\\\\\\"\"],\"o\":{}}"),
+        ACOG_VIEW(
+            "[[[\"0123456789abcdef0123456789abcdef\",\"\xe4\xb8\xad\xf0\x9f\x98\x80\"]],{\"a\":{\"b\":0.1}}]"),
+        ACOG_VIEW("\"\xc3\xa9\\n\\u00e9 and sixteen bytes or more\""),
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        assert_true(accepts(texts[i]));
+        for (size_t length = 1; length < texts[i].len; length++) {
+            char *prefix = acog_new(length);
+            memcpy(prefix, texts[i].ptr, length);
+            assert_false(accepts((struct acog_view){prefix, length}));
+            assert_true(agrees((struct acog_view){prefix, length}));
+            acog_free(prefix);
+        }
+    }
+}
+
+static void numbers_of_any_length_stay_as_they_are_written(void **state)
+{
+    static char text[100001];
+    struct acog_json_value value;
+    struct acog_json_error error;
+    int64_t integer = 0;
+    double real = 0;
+    (void)state;
+    memset(text, '9', sizeof(text) - 1);
+    for (int form = 0; form < 3; form++) {
+        static const char marks[] = {'9', '.', 'e'};
+        text[5] = marks[form];
+        assert_int_equal(acog_json_check(acog_view_of(text), DEPTH, &value, &error), ACOG_OK);
+        assert_int_equal(value.raw.len, sizeof(text) - 1);
+        assert_false(acog_json_int(value, &integer));
+        assert_false(acog_json_double(value, &real));
+    }
+}
+
 static void gives_the_span_and_type_of_the_value(void **state)
 {
     static const struct {
@@ -450,6 +577,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_with_place_and_reason),
+        cmocka_unit_test(nul_is_refused_wherever_it_stands),
+        cmocka_unit_test(surrogates_come_in_pairs),
+        cmocka_unit_test(utf8_is_checked_at_every_place),
+        cmocka_unit_test(a_text_that_is_cut_anywhere_is_refused),
+        cmocka_unit_test(numbers_of_any_length_stay_as_they_are_written),
         cmocka_unit_test(gives_the_span_and_type_of_the_value),
         cmocka_unit_test(depth_is_capped_exactly),
         cmocka_unit_test(a_hundred_thousand_brackets_are_an_error),

@@ -122,6 +122,21 @@ static void characters_are_cut_anywhere(void **state)
            "|{\"content\":\"\xe5\xa4\xa9\xe6\xb0\x97 \xf0\x9f\x99\x82 \xc3\xa9\"}\x1e");
 }
 
+/* The standard drops an id with a NUL; names and data keep theirs, and whatever else is no text: JSON judges it. */
+static void nul_and_broken_characters_are_bytes_of_the_data(void **state)
+{
+    const struct acog_view text =
+        ACOG_VIEW("id: a\0b\nevent: e\0\ndata: 1\0\xff\xc3\n\ndata: 2\n\0: x\n\n");
+    const struct acog_view wanted = ACOG_VIEW("e\0|1\0\xff\xc3\x1e|2\x1e");
+    struct seen runs[] = {read_all(text, NULL, NULL, true), read_all(text, one_byte, NULL, true)};
+    (void)state;
+    for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+        assert_true(acog_view_equal(acog_buffer_view(&runs[i].events), wanted));
+        assert_true(acog_view_equal(acog_buffer_view(&runs[i].raw), text));
+        forget(&runs[i]);
+    }
+}
+
 static void line_ends_may_be_mixed(void **state)
 {
     (void)state;
@@ -258,6 +273,7 @@ int main(void)
         cmocka_unit_test(a_bom_is_skipped_at_the_start_only),
         cmocka_unit_test(the_end_gives_out_what_no_blank_line_ended),
         cmocka_unit_test(characters_are_cut_anywhere),
+        cmocka_unit_test(nul_and_broken_characters_are_bytes_of_the_data),
         cmocka_unit_test(line_ends_may_be_mixed),
         cmocka_unit_test(an_event_never_waits_for_a_line_feed),
         cmocka_unit_test(a_late_line_feed_at_the_end_is_a_block_of_its_own),
