@@ -290,6 +290,12 @@ def odd_bytes(choose, data):
     return bytes(data)
 
 
+def cut_of(seed, number, data):
+    """Where some cases are cut into two sends; 0 for the others."""
+    choose = random.Random(f"{seed}:{number}:cut")
+    return choose.randrange(len(data)) if data and choose.random() < 0.1 else 0
+
+
 def case(seed, number):
     """The bytes, and what was done to them."""
     choose = random.Random(f"{seed}:{number}")

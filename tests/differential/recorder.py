@@ -22,6 +22,7 @@ STREAM_ASKED = b'"stream":true'
 # before it was taken for whole requests.
 SENTINEL = b"GET /readyz HTTP/1.1\r\nHost: sentinel\r\n\r\n"
 SENTINEL_SEEN = (b"SENTINEL", b'{"status":"ready"}\n')
+CUT_SECONDS = 0.002
 STATUS = re.compile(rb"HTTP/1\.[01] ([2-5]\d\d)[ \r]")
 
 
@@ -137,14 +138,19 @@ class Sender(asyncio.Protocol):
         if self.done and not self.done.done():
             self.done.set_result("closed")
 
-    async def play(self, data, seconds):
-        """Sends the case. Returns how it ended, "in step", "closed" or "waits", and what was answered."""
+    async def play(self, data, cut, seconds):
+        """Sends the case, in two parts where it is cut. Returns how it ended, "in step", "closed" or "waits", and what was
+        answered."""
         loop = asyncio.get_running_loop()
         if self.transport is None or self.transport.is_closing():
             self.transport, _ = await loop.create_unix_connection(lambda: self, self.path)
         self.done = loop.create_future()
         self.data.clear()
-        self.transport.write(data + SENTINEL)
+        if cut:
+            self.transport.write(data[:cut])
+            await asyncio.sleep(CUT_SECONDS)
+        if self.transport is not None:  # it may be refused already
+            self.transport.write(data[cut:] + SENTINEL)
         timer = loop.call_later(seconds, self.give_up)
         end = await self.done
         timer.cancel()
@@ -179,9 +185,9 @@ class Proxy:
     def __init__(self, path, recorder):
         self.sender, self.recorder = Sender(path), recorder
 
-    async def play(self, data, seconds):
+    async def play(self, data, cut, seconds):
         self.recorder.begin()
-        end, answer = await self.sender.play(data, seconds)
+        end, answer = await self.sender.play(data, cut, seconds)
         statuses = [int(status) for status in STATUS.findall(answer)]
         outcome = Outcome(end, statuses, len(re.findall(rb"(?i)\r\nx-acog-connection:", answer)),
                           self.recorder.requests, self.recorder.strange + self.recorder.unread(), answer)

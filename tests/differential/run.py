@@ -94,8 +94,10 @@ class Run:
         self.peers, self.seed = peers, seed
         self.findings, self.counts, self.excepted = [], collections.Counter(), collections.Counter()
 
-    async def play(self, lane, data, seconds):
-        outcomes = await asyncio.gather(*(lane[name].play(data, seconds) for name in NAMES))
+    async def play(self, lane, number, seconds):
+        data, _ = cases.case(self.seed, number)
+        cut = cases.cut_of(self.seed, number, data)
+        outcomes = await asyncio.gather(*(lane[name].play(data, cut, seconds) for name in NAMES))
         return dict(zip(NAMES, outcomes))
 
     @staticmethod
@@ -114,11 +116,11 @@ class Run:
     async def case(self, lane, number):
         data, notes = cases.case(self.seed, number)
         requests = oracle.read(data + SENTINEL)
-        outcomes = await self.play(lane, data, PATIENCE)
+        outcomes = await self.play(lane, number, PATIENCE)
         self.count(outcomes, requests)
         found = self.judge(outcomes, requests)
         if found:
-            outcomes = await self.play(lane, data, PATIENCE_AGAIN)
+            outcomes = await self.play(lane, number, PATIENCE_AGAIN)
             found = self.judge(outcomes, requests)
         for who, what in found:
             reason = exceptions.reason(who, what, data, outcomes[who])
@@ -152,7 +154,7 @@ class Run:
         lane = (await self.peers.start())[0]
         data, notes = cases.case(self.seed, number)
         print(f"case {number} ({', '.join(notes)})\nsent {data!r}\noracle {oracle.read(data + SENTINEL)}")
-        for name, outcome in (await self.play(lane, data, PATIENCE_AGAIN)).items():
+        for name, outcome in (await self.play(lane, number, PATIENCE_AGAIN)).items():
             print(f"{name}: {outcome}")
 
 

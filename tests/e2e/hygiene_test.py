@@ -35,7 +35,7 @@ CREDENTIALS = [("Authorization", f"Bearer {CLIENT_KEY}"), ("x-api-key", CLIENT_K
                ("x-goog-api-key", "zzz"), ("Cookie", "sid=1"), ("X-Forwarded-For", "10.0.0.9"),
                ("anthropic-version", "2023-06-01")]
 HOPS = [("Connection", "keep-alive, X-Secret-Hop"), ("X-Secret-Hop", "1"), ("TE", "trailers"), ("Keep-Alive", "5"),
-        ("Proxy-Authorization", "x"), ("Accept-Encoding", "gzip, br")]
+        ("Proxy-Authorization", "x"), ("Accept-Encoding", "gzip, br"), ("Upgrade", "h2c"), ("Trailer", "X")]
 
 
 class Gateway:
@@ -68,7 +68,7 @@ def b101_b102_what_goes_up():
     head = seen[0]
     assert head["x-api-key"] == KEY and head["anthropic-version"] == "2023-06-01", head
     for name in ("authorization", "api-key", "x-goog-api-key", "cookie", "x-forwarded-for", "x-secret-hop", "te",
-                 "keep-alive", "proxy-authorization"):
+                 "keep-alive", "proxy-authorization", "upgrade", "trailer", "connection"):
         assert name not in head, (name, head)
     assert CLIENT_KEY not in json.dumps(head), head
     assert "br" not in head.get("accept-encoding", ""), "B104: what the gateway cannot decode is not asked for"
