@@ -21,11 +21,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LINE_BYTES_MAX    ((size_t)16384) /* of acog_log_write() */
-#define KEPT_BYTES        ((size_t)65536) /* of an emptied buffer */
-#define MS_PER_SECOND     INT64_C(1000)
-#define NANOS_PER_MS      INT64_C(1000000)
-#define NUMBER_DIGITS_MAX 24
+#define LINE_BYTES_MAX ((size_t)16384) /* of acog_log_write() */
+#define KEPT_BYTES     ((size_t)65536) /* of an emptied buffer */
+#define MS_PER_SECOND  INT64_C(1000)
+#define NANOS_PER_MS   INT64_C(1000000)
 
 /* -- a line ------------------------------------------------------------------------------------------ */
 
@@ -58,20 +57,12 @@ bool acog_log_level_find(struct acog_view word, enum acog_log_level *level)
     return false;
 }
 
-/* Formatting by hand, because a request's line has twenty numbers. */
 static enum acog_code append_number(struct acog_buffer *out, int64_t number)
 {
-    char text[NUMBER_DIGITS_MAX];
-    size_t at = sizeof(text);
-    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-    do {
-        text[--at] = (char)('0' + left % 10);
-        left /= 10;
-    } while (left > 0);
-    if (number < 0) {
-        text[--at] = '-';
-    }
-    return acog_buffer_append(out, (struct acog_view){.ptr = text + at, .len = sizeof(text) - at});
+    char digits[ACOG_DIGITS_MAX];
+    uint64_t size = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    enum acog_code code = number < 0 ? acog_buffer_append(out, ACOG_VIEW("-")) : ACOG_OK;
+    return code == ACOG_OK ? acog_buffer_append(out, acog_view_from_u64(size, digits)) : code;
 }
 
 /* ,"name": */

@@ -76,3 +76,13 @@ bool acog_view_to_u64(struct acog_view view, unsigned long long *out)
     *out = value;
     return true;
 }
+
+struct acog_view acog_view_from_u64(unsigned long long number, char digits[ACOG_DIGITS_MAX])
+{
+    size_t at = ACOG_DIGITS_MAX;
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    return (struct acog_view){.ptr = digits + at, .len = ACOG_DIGITS_MAX - at};
+}

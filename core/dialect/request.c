@@ -26,13 +26,8 @@ static void append(struct acog_request_problem *problem, struct acog_view text)
 
 static void append_number(struct acog_request_problem *problem, size_t number)
 {
-    char digits[24];
-    size_t at = sizeof(digits);
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    append(problem, (struct acog_view){digits + at, sizeof(digits) - at});
+    char digits[ACOG_DIGITS_MAX];
+    append(problem, acog_view_from_u64(number, digits));
 }
 
 static void append_place(struct acog_request_problem *problem,

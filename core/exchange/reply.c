@@ -6,8 +6,7 @@
 #include "acog/contract.h"
 #include "state.h"
 
-#define VALUE_MAX  ((size_t)256)
-#define DIGITS_MAX 20
+#define VALUE_MAX ((size_t)256)
 
 /* -- values ---------------------------------------------------------------------------------------- */
 
@@ -40,16 +39,8 @@ static struct acog_view sane(struct acog_exchange *exchange, struct acog_view va
 
 static struct acog_view digits(struct acog_exchange *exchange, uint64_t number)
 {
-    char *text = acog_exchange_take_text(exchange, DIGITS_MAX);
-    size_t at = DIGITS_MAX;
-    if (text == NULL) {
-        return (struct acog_view){0};
-    }
-    do {
-        text[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    return (struct acog_view){.ptr = text + at, .len = DIGITS_MAX - at};
+    char *text = acog_exchange_take_text(exchange, ACOG_DIGITS_MAX);
+    return text == NULL ? (struct acog_view){0} : acog_view_from_u64(number, text);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------ */

@@ -30,16 +30,6 @@ static void lose(struct acog_http_connection *connection)
     mark(connection);
 }
 
-static struct acog_view decimal(char digits[20], uint64_t number)
-{
-    size_t at = 20;
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    return (struct acog_view){.ptr = digits + at, .len = 20 - at};
-}
-
 static struct acog_view chunk_head(char text[CHUNK_HEAD_BYTES], size_t bytes)
 {
     static const char hex[] = "0123456789abcdef";
@@ -100,11 +90,11 @@ static bool queue_header(struct acog_http_stream *stream, struct acog_view name,
 static bool queue_framing(struct acog_http_stream *stream, enum acog_http_framing framing,
                           int64_t content_length)
 {
-    char digits[20];
+    char digits[ACOG_DIGITS_MAX];
     switch (framing) {
     case ACOG_HTTP_LENGTH:
         return queue_header(stream, ACOG_VIEW("content-length"),
-                            decimal(digits, (uint64_t)content_length));
+                            acog_view_from_u64((uint64_t)content_length, digits));
     case ACOG_HTTP_CHUNKED:
         return queue_header(stream, ACOG_VIEW("transfer-encoding"), ACOG_VIEW("chunked"));
     case ACOG_HTTP_NO_BODY:

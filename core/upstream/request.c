@@ -2,7 +2,6 @@
 #include "acog/contract.h"
 #include "call.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define OWN_ROWS 4 /* host, user-agent, accept-encoding, content-length */
@@ -16,22 +15,24 @@ static bool has(const struct acog_upstream_target *target, struct acog_view name
 }
 
 /* As RFC 9110 7.2 has it: brackets around an IPv6 address, no port that the scheme implies. */
-static enum acog_code format_host(const struct acog_endpoint *endpoint, char *text, size_t room,
-                                  struct acog_view *host)
+static enum acog_code write_host(const struct acog_endpoint *endpoint, struct acog_buffer *out)
 {
+    char digits[ACOG_DIGITS_MAX];
     bool v6 = endpoint->host.len > 0 && memchr(endpoint->host.ptr, ':', endpoint->host.len) != NULL;
     bool implied = endpoint->port == (endpoint->tls ? 443 : 80);
-    char port[8] = "";
-    if (!implied) {
-        (void)snprintf(port, sizeof(port), ":%u", (unsigned)endpoint->port);
+    const struct acog_view none = {0};
+    const struct acog_view parts[] = {
+        v6 ? ACOG_VIEW("[") : none,
+        endpoint->host,
+        v6 ? ACOG_VIEW("]") : none,
+        implied ? none : ACOG_VIEW(":"),
+        implied ? none : acog_view_from_u64(endpoint->port, digits),
+    };
+    enum acog_code code = ACOG_OK;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && code == ACOG_OK; i++) {
+        code = acog_buffer_append(out, parts[i]);
     }
-    int length =
-        snprintf(text, room, v6 ? "[%.*s]%s" : "%.*s%s", ACOG_VIEW_FMT(endpoint->host), port);
-    if (length < 0 || (size_t)length >= room) {
-        return ACOG_TOO_BIG;
-    }
-    *host = (struct acog_view){.ptr = text, .len = (size_t)length};
-    return ACOG_OK;
+    return code;
 }
 
 static enum acog_code write_rows(struct acog_upstream_call *call,
@@ -39,16 +40,17 @@ static enum acog_code write_rows(struct acog_upstream_call *call,
 {
     struct acog_header_row rows[OWN_ROWS + TARGET_ROWS];
     size_t count = 0;
-    char host_text[300];
-    char length_text[24];
+    char host_bytes[300];
+    char digits[ACOG_DIGITS_MAX];
     if (!has(target, ACOG_VIEW("host"))) {
-        struct acog_view host = {0};
-        enum acog_code code =
-            format_host(&call->order->connection->endpoint, host_text, sizeof(host_text), &host);
+        struct acog_buffer host;
+        acog_buffer_init_over(&host, host_bytes, sizeof(host_bytes));
+        enum acog_code code = write_host(&call->order->connection->endpoint, &host);
         if (code != ACOG_OK) {
             return code;
         }
-        rows[count++] = (struct acog_header_row){.name = ACOG_VIEW("host"), .value = host};
+        rows[count++] =
+            (struct acog_header_row){.name = ACOG_VIEW("host"), .value = acog_buffer_view(&host)};
     }
     if (!has(target, ACOG_VIEW("user-agent"))) {
         rows[count++] = (struct acog_header_row){.name = ACOG_VIEW("user-agent"),
@@ -56,10 +58,9 @@ static enum acog_code write_rows(struct acog_upstream_call *call,
     }
     rows[count++] = (struct acog_header_row){.name = ACOG_VIEW("accept-encoding"),
                                              .value = ACOG_VIEW("identity")};
-    int length = snprintf(length_text, sizeof(length_text), "%llu",
-                          (unsigned long long)call->order->body_bytes);
-    rows[count++] = (struct acog_header_row){.name = ACOG_VIEW("content-length"),
-                                             .value = {.ptr = length_text, .len = (size_t)length}};
+    rows[count++] =
+        (struct acog_header_row){.name = ACOG_VIEW("content-length"),
+                                 .value = acog_view_from_u64(call->order->body_bytes, digits)};
     memcpy(rows + count, target->headers, target->header_count * sizeof(rows[0]));
     count += target->header_count;
     return acog_http_write_request(&call->head, ACOG_VIEW("POST"), target->target, rows, count);

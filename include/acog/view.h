@@ -57,4 +57,9 @@ size_t acog_view_find(struct acog_view view, struct acog_view needle);
 /* Digits only, no sign, no overflow; false (and *out untouched) for anything else. */
 bool acog_view_to_u64(struct acog_view view, unsigned long long *out);
 
+#define ACOG_DIGITS_MAX 20 /* of 64 bits */
+
+/* The number in decimal, as a view of `digits`. */
+struct acog_view acog_view_from_u64(unsigned long long number, char digits[ACOG_DIGITS_MAX]);
+
 #endif

@@ -89,6 +89,16 @@ static void numbers_are_digits_that_fit(void **state)
     assert_int_equal(value, 7);
 }
 
+static void a_number_is_written_in_as_many_digits_as_it_has(void **state)
+{
+    (void)state;
+    char digits[ACOG_DIGITS_MAX];
+    assert_true(acog_view_equal(acog_view_from_u64(0, digits), ACOG_VIEW("0")));
+    assert_true(acog_view_equal(acog_view_from_u64(1090, digits), ACOG_VIEW("1090")));
+    assert_true(
+        acog_view_equal(acog_view_from_u64(ULLONG_MAX, digits), ACOG_VIEW("18446744073709551615")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -100,6 +110,7 @@ int main(void)
         cmocka_unit_test(trimming_takes_spaces_and_tabs_at_both_ends),
         cmocka_unit_test(finding_gives_the_first_place_or_the_length),
         cmocka_unit_test(numbers_are_digits_that_fit),
+        cmocka_unit_test(a_number_is_written_in_as_many_digits_as_it_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
