@@ -2,14 +2,52 @@
  *
  * B117 and B118: HTML, other JSON, no choices, or a message without anything is no answer; the caller treats that as
  * the provider's failure, never as an empty success.
+ *
+ * An answer may be megabytes, so its members are found in one walk, whatever its surface.
  */
 #include "acog/contract.h"
 #include "content.h"
 
 #define DEPTH_MAX 128
 
+/* The members of an answer that say anything here. */
+enum member {
+    ERROR = 0,
+    TYPE,
+    OBJECT,
+    STATUS,
+    MESSAGE,
+    MODEL,
+    USAGE,
+    CHOICES,
+    CONTENT,
+    STOP_REASON,
+    OUTPUT,
+    INCOMPLETE_DETAILS,
+    INPUT_TOKENS,
+    DATA,
+    MEMBER_COUNT
+};
+
+static const struct acog_view member_names[] = {
+    [ERROR] = {"error", 5},
+    [TYPE] = {"type", 4},
+    [OBJECT] = {"object", 6},
+    [STATUS] = {"status", 6},
+    [MESSAGE] = {"message", 7},
+    [MODEL] = {"model", 5},
+    [USAGE] = {"usage", 5},
+    [CHOICES] = {"choices", 7},
+    [CONTENT] = {"content", 7},
+    [STOP_REASON] = {"stop_reason", 11},
+    [OUTPUT] = {"output", 6},
+    [INCOMPLETE_DETAILS] = {"incomplete_details", 18},
+    [INPUT_TOKENS] = {"input_tokens", 12},
+    [DATA] = {"data", 4},
+};
+
 struct answer_reader {
-    struct acog_json_value object;
+    struct acog_json_value found[MEMBER_COUNT];
     struct acog_whole_answer *answer;
 };
 
@@ -75,16 +113,14 @@ static enum acog_code read_choice(struct acog_whole_answer *answer, struct acog_
 
 static enum acog_code read_chat(struct answer_reader *reader)
 {
-    static const struct acog_view names[] = {{"choices", 7}, {"usage", 5}};
-    struct acog_json_value found[2];
+    const struct acog_json_value *found = reader->found;
     bool filtered = false;
     bool any = false;
-    acog_json_members(reader->object, names, found, 2);
-    if (found[0].type != ACOG_JSON_ARRAY || !usage_is_readable(found[1])) {
+    if (found[CHOICES].type != ACOG_JSON_ARRAY || !usage_is_readable(found[USAGE])) {
         return ACOG_INVALID;
     }
-    (void)acog_dialect_chat_usage(found[1], &reader->answer->usage);
-    struct acog_json_cursor cursor = acog_json_enter(found[0]);
+    (void)acog_dialect_chat_usage(found[USAGE], &reader->answer->usage);
+    struct acog_json_cursor cursor = acog_json_enter(found[CHOICES]);
     while (acog_json_next(&cursor)) {
         any = true;
         if (read_choice(reader->answer, cursor.value, &filtered) != ACOG_OK) {
@@ -97,65 +133,56 @@ static enum acog_code read_chat(struct answer_reader *reader)
 
 static enum acog_code read_messages(struct answer_reader *reader)
 {
-    static const struct acog_view names[] = {{"content", 7}, {"stop_reason", 11}, {"usage", 5}};
-    struct acog_json_value found[3];
-    acog_json_members(reader->object, names, found, 3);
-    if (found[0].type != ACOG_JSON_ARRAY || has_null_element(found[0]) ||
-        !usage_is_readable(found[2])) {
+    const struct acog_json_value *found = reader->found;
+    if (found[CONTENT].type != ACOG_JSON_ARRAY || has_null_element(found[CONTENT]) ||
+        !usage_is_readable(found[USAGE])) {
         return ACOG_INVALID;
     }
-    struct acog_json_cursor cursor = acog_json_enter(found[0]);
+    struct acog_json_cursor cursor = acog_json_enter(found[CONTENT]);
     while (acog_json_next(&cursor)) {
         reader->answer->outputs |= acog_dialect_block_outputs(cursor.value);
     }
-    add_stop(reader->answer, found[1]);
+    add_stop(reader->answer, found[STOP_REASON]);
     reader->answer->refused =
-        acog_json_text_is(found[1], ACOG_VIEW("refusal")) && is_empty(reader->answer);
-    (void)acog_dialect_messages_usage(found[2], &reader->answer->usage);
+        acog_json_text_is(found[STOP_REASON], ACOG_VIEW("refusal")) && is_empty(reader->answer);
+    (void)acog_dialect_messages_usage(found[USAGE], &reader->answer->usage);
     return ACOG_OK;
 }
 
 static enum acog_code read_responses(struct answer_reader *reader)
 {
-    static const struct acog_view names[] = {{"output", 6}, {"status", 6}, {"usage", 5}};
-    struct acog_json_value found[3];
+    const struct acog_json_value *found = reader->found;
     struct acog_json_value reason;
-    acog_json_members(reader->object, names, found, 3);
-    if (found[0].type != ACOG_JSON_ARRAY || has_null_element(found[0]) ||
-        !usage_is_readable(found[2])) {
+    if (found[OUTPUT].type != ACOG_JSON_ARRAY || has_null_element(found[OUTPUT]) ||
+        !usage_is_readable(found[USAGE])) {
         return ACOG_INVALID;
     }
-    reader->answer->outputs |= acog_dialect_items_outputs(found[0]);
-    add_stop(reader->answer, found[1]);
+    reader->answer->outputs |= acog_dialect_items_outputs(found[OUTPUT]);
+    add_stop(reader->answer, found[STATUS]);
     reader->answer->refused =
-        acog_json_path(reader->object, ACOG_VIEW("incomplete_details.reason"), &reason) &&
+        acog_json_member(found[INCOMPLETE_DETAILS], ACOG_VIEW("reason"), &reason) &&
         acog_json_text_is(reason, ACOG_VIEW("content_filter")) && is_empty(reader->answer);
-    (void)acog_dialect_responses_usage(found[2], &reader->answer->usage);
+    (void)acog_dialect_responses_usage(found[USAGE], &reader->answer->usage);
     return ACOG_OK;
 }
 
 /* The count is the answer, not what the call used. */
 static enum acog_code read_count(struct answer_reader *reader)
 {
-    struct acog_json_value count;
     int64_t number = 0;
-    return acog_json_member(reader->object, ACOG_VIEW("input_tokens"), &count) &&
-                   acog_json_int(count, &number) && number >= 0
-               ? ACOG_OK
-               : ACOG_INVALID;
+    return acog_json_int(reader->found[INPUT_TOKENS], &number) && number >= 0 ? ACOG_OK
+                                                                              : ACOG_INVALID;
 }
 
 static enum acog_code read_embeddings(struct answer_reader *reader)
 {
-    static const struct acog_view names[] = {{"data", 4}, {"usage", 5}};
-    struct acog_json_value found[2];
-    acog_json_members(reader->object, names, found, 2);
-    struct acog_json_cursor cursor = acog_json_enter(found[0]);
-    if (found[0].type != ACOG_JSON_ARRAY || !usage_is_readable(found[1]) ||
+    const struct acog_json_value *found = reader->found;
+    struct acog_json_cursor cursor = acog_json_enter(found[DATA]);
+    if (found[DATA].type != ACOG_JSON_ARRAY || !usage_is_readable(found[USAGE]) ||
         !acog_json_next(&cursor) || cursor.value.type != ACOG_JSON_OBJECT) {
         return ACOG_INVALID;
     }
-    (void)acog_dialect_chat_usage(found[1], &reader->answer->usage);
+    (void)acog_dialect_chat_usage(found[USAGE], &reader->answer->usage);
     return ACOG_OK;
 }
 
@@ -179,23 +206,12 @@ static enum acog_code read_surface(struct answer_reader *reader, enum acog_surfa
 }
 
 /* `error` beside whatever else; a flat error says so in `type` or `object`; a failed response in `status`. */
-static bool tells_an_error(struct acog_json_value object)
+static bool tells_an_error(const struct acog_json_value *found)
 {
-    static const struct acog_view names[] = {
-        {"error", 5}, {"type", 4}, {"object", 6}, {"status", 6}};
-    struct acog_json_value found[4];
-    acog_json_members(object, names, found, 4);
-    return acog_dialect_is_error(found[0]) || acog_json_text_is(found[1], ACOG_VIEW("error")) ||
-           acog_json_text_is(found[2], ACOG_VIEW("error")) ||
-           acog_json_text_is(found[3], ACOG_VIEW("failed"));
-}
-
-/* No answer of its surface, but it has a text for a human: what a relay sends with a 200. */
-static bool is_flat_error(struct acog_json_value object)
-{
-    struct acog_json_value message;
-    return acog_json_member(object, ACOG_VIEW("message"), &message) &&
-           acog_dialect_nonempty(message);
+    return acog_dialect_is_error(found[ERROR]) ||
+           acog_json_text_is(found[TYPE], ACOG_VIEW("error")) ||
+           acog_json_text_is(found[OBJECT], ACOG_VIEW("error")) ||
+           acog_json_text_is(found[STATUS], ACOG_VIEW("failed"));
 }
 
 enum acog_code acog_dialect_read_answer(enum acog_surface surface, struct acog_view body,
@@ -203,17 +219,19 @@ enum acog_code acog_dialect_read_answer(enum acog_surface surface, struct acog_v
                                         struct acog_failure *failure)
 {
     struct answer_reader reader = {.answer = answer};
-    struct acog_json_value model;
+    struct acog_json_value object;
     struct acog_json_error error;
     *answer = (struct acog_whole_answer){.usage = acog_dialect_no_usage()};
-    if (acog_json_check(body, DEPTH_MAX, &reader.object, &error) != ACOG_OK ||
-        reader.object.type != ACOG_JSON_OBJECT) {
+    if (acog_json_check(body, DEPTH_MAX, &object, &error) != ACOG_OK ||
+        object.type != ACOG_JSON_OBJECT) {
         return ACOG_INVALID;
     }
-    answer->is_error = tells_an_error(reader.object);
+    acog_json_members(object, member_names, reader.found, MEMBER_COUNT);
+    answer->is_error = tells_an_error(reader.found);
     if (!answer->is_error) {
         enum acog_code code = read_surface(&reader, surface);
-        answer->is_error = code != ACOG_OK && is_flat_error(reader.object);
+        /* No answer of its surface, but a text for a human: what a relay sends with a 200. */
+        answer->is_error = code != ACOG_OK && acog_dialect_nonempty(reader.found[MESSAGE]);
         if (code != ACOG_OK && !answer->is_error) {
             return code;
         }
@@ -226,9 +244,7 @@ enum acog_code acog_dialect_read_answer(enum acog_surface surface, struct acog_v
     if (answer->usage.input_tokens >= 0 || answer->usage.output_tokens >= 0) {
         answer->outputs |= ACOG_BIT(ACOG_OUTPUT_USAGE);
     }
-    if (acog_json_member(reader.object, ACOG_VIEW("model"), &model) &&
-        model.type == ACOG_JSON_STRING) {
-        return acog_json_text(model, arena, &answer->model);
-    }
-    return ACOG_OK;
+    return reader.found[MODEL].type == ACOG_JSON_STRING
+               ? acog_json_text(reader.found[MODEL], arena, &answer->model)
+               : ACOG_OK;
 }

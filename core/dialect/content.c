@@ -1,6 +1,8 @@
 /* content.c - texts, reasoning, tool calls, refusals and usage, in the spellings of the three dialects. */
 #include "content.h"
 
+#include "acog/contract.h"
+
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -183,28 +185,40 @@ struct acog_usage acog_dialect_no_usage(void)
                                .reasoning_tokens = -1};
 }
 
+#define USAGE_MEMBERS_MAX 5
+
+/* Where a figure is told: the member, or one inside it. Of two rows for a figure the later one counts. */
 struct usage_row {
-    struct acog_view path;
-    size_t offset; /* of the figure in struct acog_usage */
+    size_t member;          /* of the dialect's names */
+    struct acog_view inner; /* empty: the member itself */
+    size_t offset;          /* of the figure in struct acog_usage */
 };
 
-#define USAGE(text, member)                                                               \
-    {                                                                                     \
-        .path = {(text), sizeof(text) - 1}, .offset = offsetof(struct acog_usage, member) \
+#define FIGURE(of, figure)                                            \
+    {                                                                 \
+        .member = (of), .offset = offsetof(struct acog_usage, figure) \
+    }
+#define INNER_FIGURE(of, name, figure)                       \
+    {                                                        \
+        .member = (of), .inner = {(name), sizeof(name) - 1}, \
+        .offset = offsetof(struct acog_usage, figure)        \
     }
 
-static bool read_usage(struct acog_json_value object, const struct usage_row *rows, size_t count,
+static bool read_usage(struct acog_json_value object, const struct acog_view *names,
+                       size_t name_count, const struct usage_row *rows, size_t row_count,
                        struct acog_usage *usage)
 {
+    struct acog_json_value found[USAGE_MEMBERS_MAX];
     bool any = false;
-    if (object.type != ACOG_JSON_OBJECT) {
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        struct acog_json_value value;
+    ACOG_ASSERT(name_count <= USAGE_MEMBERS_MAX);
+    acog_json_members(object, names, found, name_count);
+    for (size_t i = 0; i < row_count; i++) {
+        struct acog_json_value value = found[rows[i].member];
         int64_t number = 0;
-        if (acog_json_path(object, rows[i].path, &value) && acog_json_int(value, &number) &&
-            number >= 0) {
+        if (rows[i].inner.len > 0) {
+            (void)acog_json_member(value, rows[i].inner, &value);
+        }
+        if (acog_json_int(value, &number) && number >= 0) {
             memcpy((char *)usage + rows[i].offset, &number, sizeof(number));
             any = true;
         }
@@ -214,36 +228,49 @@ static bool read_usage(struct acog_json_value object, const struct usage_row *ro
 
 bool acog_dialect_chat_usage(struct acog_json_value object, struct acog_usage *usage)
 {
+    static const struct acog_view names[] = {{"prompt_tokens", 13},
+                                             {"completion_tokens", 17},
+                                             {"prompt_cache_hit_tokens", 23}, /* DeepSeek */
+                                             {"prompt_tokens_details", 21},
+                                             {"completion_tokens_details", 25}};
     static const struct usage_row rows[] = {
-        USAGE("prompt_tokens", input_tokens),
-        USAGE("completion_tokens", output_tokens),
-        USAGE("prompt_cache_hit_tokens", cached_tokens), /* DeepSeek */
-        USAGE("prompt_tokens_details.cached_tokens", cached_tokens),
-        USAGE("prompt_tokens_details.cache_write_tokens", cache_write_tokens),
-        USAGE("completion_tokens_details.reasoning_tokens", reasoning_tokens),
+        FIGURE(0, input_tokens),
+        FIGURE(1, output_tokens),
+        FIGURE(2, cached_tokens),
+        INNER_FIGURE(3, "cached_tokens", cached_tokens),
+        INNER_FIGURE(3, "cache_write_tokens", cache_write_tokens),
+        INNER_FIGURE(4, "reasoning_tokens", reasoning_tokens),
     };
-    return read_usage(object, rows, COUNT(rows), usage);
+    return read_usage(object, names, COUNT(names), rows, COUNT(rows), usage);
 }
 
 bool acog_dialect_messages_usage(struct acog_json_value object, struct acog_usage *usage)
 {
+    static const struct acog_view names[] = {{"input_tokens", 12},
+                                             {"output_tokens", 13},
+                                             {"cache_read_input_tokens", 23},
+                                             {"cache_creation_input_tokens", 27}};
     static const struct usage_row rows[] = {
-        USAGE("input_tokens", input_tokens),
-        USAGE("output_tokens", output_tokens),
-        USAGE("cache_read_input_tokens", cached_tokens),
-        USAGE("cache_creation_input_tokens", cache_write_tokens),
+        FIGURE(0, input_tokens),
+        FIGURE(1, output_tokens),
+        FIGURE(2, cached_tokens),
+        FIGURE(3, cache_write_tokens),
     };
-    return read_usage(object, rows, COUNT(rows), usage);
+    return read_usage(object, names, COUNT(names), rows, COUNT(rows), usage);
 }
 
 bool acog_dialect_responses_usage(struct acog_json_value object, struct acog_usage *usage)
 {
+    static const struct acog_view names[] = {{"input_tokens", 12},
+                                             {"output_tokens", 13},
+                                             {"input_tokens_details", 20},
+                                             {"output_tokens_details", 21}};
     static const struct usage_row rows[] = {
-        USAGE("input_tokens", input_tokens),
-        USAGE("output_tokens", output_tokens),
-        USAGE("input_tokens_details.cached_tokens", cached_tokens),
-        USAGE("input_tokens_details.cache_write_tokens", cache_write_tokens),
-        USAGE("output_tokens_details.reasoning_tokens", reasoning_tokens),
+        FIGURE(0, input_tokens),
+        FIGURE(1, output_tokens),
+        INNER_FIGURE(2, "cached_tokens", cached_tokens),
+        INNER_FIGURE(2, "cache_write_tokens", cache_write_tokens),
+        INNER_FIGURE(3, "reasoning_tokens", reasoning_tokens),
     };
-    return read_usage(object, rows, COUNT(rows), usage);
+    return read_usage(object, names, COUNT(names), rows, COUNT(rows), usage);
 }
