@@ -29,7 +29,7 @@ struct home {
     size_t bytes_max;
     int64_t left; /* of the running call's budget */
     bool spent;
-    bool refused; /* the last allocation, by bytes_max */
+    bool refused; /* an allocation of this call, by bytes_max */
     int depth;    /* of acog_lua_call() */
     struct acog_lua_files files;
 };
@@ -57,8 +57,8 @@ static void *allocate(void *user, void *ptr, size_t old_bytes, size_t new_bytes)
         home->bytes_used -= had;
         return NULL;
     }
-    home->refused = new_bytes > had && new_bytes - had > home->bytes_max - home->bytes_used;
-    if (home->refused) {
+    if (new_bytes > had && new_bytes - had > home->bytes_max - home->bytes_used) {
+        home->refused = true; /* until the call ends: Lua allocates again before it gives up */
         return NULL;
     }
     void *grown = acog_grow(ptr, new_bytes);
@@ -116,6 +116,7 @@ enum acog_code acog_lua_call(lua_State *L, int args, int results, int64_t instru
     ACOG_ASSERT(function > 0);
     home->left = instructions;
     home->spent = false;
+    home->refused = false;
     home->depth++;
     lua_sethook(L, tick, LUA_MASKCOUNT, TICK);
     lua_pushcfunction(L, describe_error);

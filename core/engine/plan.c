@@ -371,7 +371,9 @@ static void emptied(struct acog_step *step)
     if (filter->kind == ACOG_FILTER_PIN) {
         detail = request->facts->pins[0];
     } else if (filter->kind == ACOG_FILTER_FUNCTION) {
-        detail = filter->name;
+        /* A function without a name is called by its place, which is no client's business. */
+        detail = acog_view_equal(filter->name, filter->place) ? ACOG_VIEW("a rule gave no reason")
+                                                              : filter->name;
         for (size_t i = request->plan_count; i-- > 0;) {
             if (request->plan[i].filter == request->next_filter &&
                 request->plan[i].reason.len > 0) {

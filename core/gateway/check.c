@@ -31,6 +31,8 @@ bool acog_check(const char *path)
                      snapshot->connection_count, snapshot->model_count,
                      ACOG_VIEW_FMT(snapshot->policy.name), ACOG_VIEW_FMT(snapshot->hash));
         acog_snapshot_unref(&snapshot);
+    } else if (code == ACOG_NO_MEMORY) {
+        (void)fprintf(stderr, "acog check: out of memory\n");
     }
     acog_report_fini(&report);
     acog_shared_free(&shared);

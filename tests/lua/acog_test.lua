@@ -106,6 +106,18 @@ local function failing(t, filter, message)
   t.no_match(reply.body, "acog_test.lua")
 end
 
+test("a filter without a name or a reason does not tell clients where it stands", function(t)
+  local function keep_none() return false end
+  local gw = t.gateway {
+    policy = base:with { name = "own", filters = base.filters:before("circuit", keep_none) },
+    connections = { acog.connection "only" { models = { "m" }, simulate = true } },
+  }
+  local reply = gw:post("/v1/chat/completions", { model = "m", messages = t.hello })
+  t.equal(reply.status, 403)
+  t.match(reply.json.error.message, "a rule gave no reason")
+  t.no_match(reply.body, ".lua")
+end)
+
 test("a function that fails is a policy error, with its place in the log alone", function(t)
   failing(t, function(request) return request.modle end,
     'request has no field "modle"; did you mean "model"?')

@@ -598,6 +598,8 @@ static void a_configuration_that_loops_is_stopped(void **state)
     assert_refused("while true do pcall(function() while true do end end) end",
                    "the budget of instructions is spent");
     assert_refused("local t = {} for i = 1, 1e9 do t[i] = (\"x\"):rep(1000) .. i end", "memory");
+    assert_refused("local function f() return 1 + f() end f()",
+                   "needs more than the 64 MB of memory it may use");
 }
 
 static void too_many_models_are_refused(void **state)
