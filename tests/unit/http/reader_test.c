@@ -1,47 +1,11 @@
 /* reader_test.c - what the reader takes and what it refuses, each message whole and one byte at a time. */
 #include "acog/http.h"
 #include "tests/support/check.h"
-#include "tests/support/http_story.h"
+#include "tests/unit/http/told.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct acog_http_reader_limits usual = {
-    .head_bytes_max = 2048, .fields_max = 20, .body_bytes_max = 1000};
-
-/* Tells the story of `bytes` whole, after checking that cuts do not change it. */
-static void check_story(struct http_story how, struct acog_view bytes, const char *expected)
-{
-    how.limits = how.limits.fields_max == 0 ? usual : how.limits;
-    assert_true(http_story_same_when_cut(&how, bytes, 1, 0));
-    assert_true(http_story_same_when_cut(&how, bytes, 0, 7));
-    assert_true(http_story_same_when_cut(&how, bytes, 0, 99));
-    http_story_tell(&how, bytes);
-    assert_int_equal(acog_buffer_append(&how.text, (struct acog_view){.ptr = "", .len = 1}),
-                     ACOG_OK);
-    assert_string_equal(how.text.ptr, expected);
-    http_story_fini(&how);
-}
-
-static void check_request(const char *bytes, const char *expected)
-{
-    check_story((struct http_story){.role = ACOG_HTTP_REQUEST}, acog_view_of(bytes), expected);
-}
-
-static void check_response(const char *bytes, const char *expected)
-{
-    check_story((struct http_story){.role = ACOG_HTTP_RESPONSE, .close = true}, acog_view_of(bytes),
-                expected);
-}
-
-/* A request with one more header, so that a test can name just that. */
-static void check_header(const char *lines, const char *expected)
-{
-    char bytes[4096];
-    (void)snprintf(bytes, sizeof(bytes), "POST / HTTP/1.1\r\nHost: a\r\n%s\r\n\r\n", lines);
-    check_request(bytes, expected);
-}
 
 static void check_target(const char *target, const char *expected)
 {
@@ -85,77 +49,6 @@ static void ignores_two_empty_lines_before_a_request_and_no_more(void **state)
                   "broken 400 too many empty lines before a request\n");
     check_request("\rGET / HTTP/1.1\r\nHost: a\r\n\r\n",
                   "broken 400 CR without LF before a request\n");
-}
-
-static void reads_a_chunked_body(void **state)
-{
-    (void)state;
-    check_header("Transfer-Encoding: Chunked\r\n\r\n3\r\nabc\r\n00A;x;y=1;z=\"q\\\"; \"\r\n"
-                 "0123456789\r\n0\r\nTrailer-One: 1\r\nContent-Length: 7",
-                 "head POST / 1.1 chunked keep [host=a][transfer-encoding=Chunked]\n"
-                 "body \"abc0123456789\"\nend\n");
-}
-
-static void refuses_bad_chunks(void **state)
-{
-    (void)state;
-
-    static const struct {
-        const char *body;
-        const char *problem;
-    } cases[] = {
-        {"0x3\r\nabc\r\n", "bad chunk size"},
-        {"+3\r\nabc\r\n", "bad chunk size"},
-        {"-3\r\nabc\r\n", "bad chunk size"},
-        {" 3\r\nabc\r\n", "bad chunk size"},
-        {"3 \r\nabc\r\n", "bad chunk size"},
-        {"3\nabc\r\n", "bad chunk size"},
-        {"\r\nabc\r\n", "bad chunk size"},
-        {";x\r\n", "bad chunk size"},
-        {"3\rabc", "bad chunk size"},
-        {"00000000000000003\r\n", "chunk size too long"},
-        {"3\r\nabcd\r\n", "a chunk's data does not end with CRLF"},
-        {"3\r\nabc\n", "a chunk's data does not end with CRLF"},
-        {"3;\r\nabc", "bad chunk extension"},
-        {"3; x\r\nabc", "bad chunk extension"},
-        {"3;x=\r\nabc", "bad chunk extension"},
-        {"3;x=\"a\r\n", "bad chunk extension"},
-        {"3;x=\"a\"b\r\n", "bad chunk extension"},
-        {"0\r\nname : value\r\n", "bad trailer"},
-        {"0\r\nname: va\x01lue\r\n", "bad trailer"},
-        {"0\r\n folded\r\n", "bad trailer"},
-        {"0\r\nname: value\n\r\n", "bad trailer"},
-        {"0\r\n\rX", "CR without LF after the body"},
-    };
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char lines[256];
-        char expected[256];
-        (void)snprintf(lines, sizeof(lines), "Transfer-Encoding: chunked\r\n\r\n%s", cases[i].body);
-        bool data = strncmp(cases[i].body, "3\r\nabc", 6) == 0;
-        (void)snprintf(expected, sizeof(expected),
-                       "head POST / 1.1 chunked keep [host=a][transfer-encoding=chunked]\n%s"
-                       "broken 400 %s\n",
-                       data ? "body \"abc\"\n" : "", cases[i].problem);
-        check_header(lines, expected);
-    }
-}
-
-static void caps_what_it_throws_away(void **state)
-{
-    (void)state;
-    char long_text[9000];
-    memset(long_text, 'x', sizeof(long_text));
-    char bytes[10000];
-    const char *head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
-    const char *told = "head POST / 1.1 chunked keep [host=a][transfer-encoding=chunked]\n";
-    char expected[256];
-    (void)snprintf(bytes, sizeof(bytes), "%s3;%.300s", head, long_text);
-    (void)snprintf(expected, sizeof(expected), "%sbroken 400 chunk extensions too long\n", told);
-    check_request(bytes, expected);
-    (void)snprintf(bytes, sizeof(bytes), "%s0\r\na:%.8990s", head, long_text);
-    (void)snprintf(expected, sizeof(expected), "%sbroken 431 the trailers are too large\n", told);
-    check_request(bytes, expected);
 }
 
 /* B111 */
@@ -625,9 +518,6 @@ int main(void)
         cmocka_unit_test(reads_a_request_with_a_length),
         cmocka_unit_test(reads_requests_one_after_another),
         cmocka_unit_test(ignores_two_empty_lines_before_a_request_and_no_more),
-        cmocka_unit_test(reads_a_chunked_body),
-        cmocka_unit_test(refuses_bad_chunks),
-        cmocka_unit_test(caps_what_it_throws_away),
         cmocka_unit_test(refuses_two_lengths_and_a_length_beside_a_coding),
         cmocka_unit_test(refuses_lengths_that_are_no_number),
         cmocka_unit_test(refuses_other_codings),
