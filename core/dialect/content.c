@@ -211,6 +211,9 @@ static bool read_usage(struct acog_json_value object, const struct acog_view *na
     struct acog_json_value found[USAGE_MEMBERS_MAX];
     bool any = false;
     ACOG_ASSERT(name_count <= USAGE_MEMBERS_MAX);
+    if (object.type != ACOG_JSON_OBJECT) {
+        return false; /* most events of a stream have none */
+    }
     acog_json_members(object, names, found, name_count);
     for (size_t i = 0; i < row_count; i++) {
         struct acog_json_value value = found[rows[i].member];
