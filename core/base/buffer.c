@@ -98,7 +98,7 @@ static size_t plain_run(struct acog_view text)
         if (byte < 0x20 || byte == '"' || byte == '\\') {
             break;
         }
-        size_t bytes = acog_utf8_length(acog_view_slice(text, at, text.len));
+        size_t bytes = byte < 0x80 ? 1 : acog_utf8_length(acog_view_slice(text, at, text.len));
         if (bytes == 0) {
             break;
         }

@@ -68,11 +68,18 @@ static enum acog_code append_number(struct acog_buffer *out, int64_t number)
 /* ,"name": */
 static enum acog_code append_name(struct acog_buffer *out, struct acog_view name)
 {
-    enum acog_code code = acog_buffer_append(out, ACOG_VIEW(",\""));
+    enum acog_code code = acog_buffer_reserve(out, name.len + sizeof(",\"\":") - 1);
     if (code == ACOG_OK) {
-        code = acog_buffer_append(out, name);
+        char *at = out->ptr + out->len;
+        *at++ = ',';
+        *at++ = '"';
+        memcpy(at, name.ptr, name.len);
+        at += name.len;
+        *at++ = '"';
+        *at++ = ':';
+        out->len = (size_t)(at - out->ptr);
     }
-    return code == ACOG_OK ? acog_buffer_append(out, ACOG_VIEW("\":")) : code;
+    return code;
 }
 
 static enum acog_code append_text(struct acog_buffer *out, struct acog_view text)
