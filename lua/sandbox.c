@@ -69,9 +69,21 @@ static void *allocate(void *user, void *ptr, size_t old_bytes, size_t new_bytes)
     return grown;
 }
 
+static const struct acog_lua_watch *watcher; /* set before the states are made, by one thread */
+
+void acog_lua_watch(const struct acog_lua_watch *watch)
+{
+    watcher = watch;
+}
+
 static void tick(lua_State *L, lua_Debug *at)
 {
     struct home *home = home_of(L);
+    if (at->event == LUA_HOOKLINE && watcher != NULL && !home->spent) {
+        (void)lua_getinfo(L, "S", at);
+        watcher->line(watcher->user, at->source + 1, at->currentline);
+        return;
+    }
     if (!home->spent) {
         home->left -= TICK;
     }
@@ -93,6 +105,11 @@ void acog_lua_charge(lua_State *L, size_t steps)
         lua_sethook(L, tick, LUA_MASKLINE | LUA_MASKCOUNT, 1);
         luaL_error(L, "the budget of instructions is spent");
     }
+}
+
+static void hook_ordinary(lua_State *L)
+{
+    lua_sethook(L, tick, LUA_MASKCOUNT | (watcher != NULL ? LUA_MASKLINE : 0), TICK);
 }
 
 /* -- the one way in ----------------------------------------------------------------------------------- */
@@ -118,7 +135,7 @@ enum acog_code acog_lua_call(lua_State *L, int args, int results, int64_t instru
     home->spent = false;
     home->refused = false;
     home->depth++;
-    lua_sethook(L, tick, LUA_MASKCOUNT, TICK);
+    hook_ordinary(L);
     lua_pushcfunction(L, describe_error);
     lua_insert(L, function);
     int status = lua_pcall(L, args, results, function);
@@ -131,7 +148,7 @@ enum acog_code acog_lua_call(lua_State *L, int args, int results, int64_t instru
     } else if (outer_spent) {
         lua_sethook(L, tick, LUA_MASKLINE | LUA_MASKCOUNT, 1);
     } else {
-        lua_sethook(L, tick, LUA_MASKCOUNT, TICK);
+        hook_ordinary(L);
     }
     if (status == LUA_OK) {
         lua_remove(L, function);
@@ -163,6 +180,9 @@ enum acog_code acog_lua_load(lua_State *L, struct acog_view text, const char *pa
     }
     int status = luaL_loadbufferx(L, text.len == 0 ? "" : text.ptr, text.len, name, "t");
     if (status == LUA_OK) {
+        if (watcher != NULL) {
+            watcher->loaded(watcher->user, L, path);
+        }
         return ACOG_OK;
     }
     enum acog_code code = status == LUA_ERRMEM ? ACOG_NO_MEMORY : ACOG_INVALID;

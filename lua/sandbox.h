@@ -48,6 +48,17 @@ void acog_lua_charge(lua_State *L, size_t steps);
 enum acog_code acog_lua_load(lua_State *L, struct acog_view text, const char *path,
                              struct acog_error *error) ACOG_MUST_CHECK;
 
+/* Who wants to know what runs, for coverage: `loaded` gets each chunk that was compiled (on top of the stack, to be left
+ * there), `line` each line before it runs. */
+struct acog_lua_watch {
+    void (*loaded)(void *user, lua_State *L, const char *path);
+    void (*line)(void *user, const char *path, int line);
+    void *user;
+};
+
+/* From now on, in every state of the process; NULL: nobody. Not for a process that serves: lines get slow. */
+void acog_lua_watch(const struct acog_lua_watch *watch);
+
 /* The n-th global that a chunk can see; NULL behind the last one. For the gate. */
 const char *acog_lua_sandbox_name(size_t n);
 

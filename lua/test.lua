@@ -156,6 +156,30 @@ function t.fail(message)
   fail(nil, message or "failed")
 end
 
+-- -- tables of cases ------------------------------------------------------------------------------
+
+--- What a row is called: its field `name`, else its place in the table.
+local function name_of(key, row)
+  if type(row) == "table" and type(row.name) == "string" then return row.name end
+  return tostring(key)
+end
+
+--- t.cases(rows, function(row, name) … end): each row by itself; one that fails stops no other.
+function t.cases(rows, body)
+  local keys, failed = sorted_keys(rows), 0
+  if #keys == 0 then fail(nil, "there are no cases") end
+  for _, key in ipairs(keys) do
+    local name = name_of(key, rows[key])
+    local ok, raised = pcall(body, rows[key], name)
+    if not ok then
+      failed = failed + 1
+      raised = type(raised) == "string" and raised or "raised " .. shown(raised)
+    end
+    core.case(name, ok, raised)
+  end
+  if failed > 0 then fail(nil, ("%d of %d cases failed"):format(failed, #keys)) end
+end
+
 -- -- the module -----------------------------------------------------------------------------------
 
 --- test(name, function(t) … end)

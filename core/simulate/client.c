@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-#define EVENT_BYTES_MAX ((size_t)64 * 1024 * 1024)
-#define CALL_BYTES_MAX  ((size_t)256 * 1024 * 1024) /* of one play */
+#define EVENT_BYTES_MAX      ((size_t)64 * 1024 * 1024)
+#define TRANSCRIPT_BYTES_MAX ((size_t)256 * 1024)        /* what comes later is left out */
+#define CALL_BYTES_MAX       ((size_t)256 * 1024 * 1024) /* of one play */
 
 /* -- the request ------------------------------------------------------------------------------------ */
 
@@ -39,6 +40,7 @@ struct acog_sim_client *acog_sim_client_new(const struct acog_sim_request *reque
     }
     acog_arena_init(&client->arena, ACOG_WORLD_REPLY_BYTES_MAX * 2);
     acog_buffer_init(&client->body, ACOG_WORLD_REPLY_BYTES_MAX);
+    acog_buffer_init(&client->transcript, TRANSCRIPT_BYTES_MAX);
     acog_sse_init(&client->sse, EVENT_BYTES_MAX);
     client->started_ms = client->ended_ms = now_ms;
     client->request = *request;
@@ -73,6 +75,7 @@ void acog_sim_client_free(struct acog_sim_client **client)
     acog_exchange_free(&gone->exchange);
     acog_free(gone->events);
     acog_sse_fini(&gone->sse);
+    acog_buffer_fini(&gone->transcript);
     acog_buffer_fini(&gone->body);
     acog_arena_fini(&gone->arena);
     acog_free(gone);
@@ -170,6 +173,11 @@ struct acog_sim_reply acog_sim_client_reply(const struct acog_sim_client *client
 const struct acog_exchange_record *acog_sim_client_record(const struct acog_sim_client *client)
 {
     return client->over ? acog_exchange_record(client->exchange) : NULL;
+}
+
+struct acog_view acog_sim_client_transcript(const struct acog_sim_client *client)
+{
+    return acog_buffer_view(&client->transcript);
 }
 
 struct acog_view acog_sim_client_method(const struct acog_sim_client *client)

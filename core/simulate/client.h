@@ -31,7 +31,8 @@ struct acog_sim_client {
     int64_t ended_ms;
     struct acog_arena arena; /* the request, and the reply's head and events */
     struct acog_sim_request request;
-    struct acog_sim_call *calls; /* owned, the oldest first */
+    struct acog_buffer transcript; /* of the engine */
+    struct acog_sim_call *calls;   /* owned, the oldest first */
     uint32_t unplayed; /* an attempt that could not be played, still to be told; 0: none */
     /* the reply */
     unsigned status;

@@ -19,44 +19,44 @@ static int widest_id(const struct acog_snapshot *snapshot, const struct acog_req
     return (int)widest;
 }
 
-static void print_dropped(FILE *out, const struct acog_snapshot *snapshot,
+static void print_dropped(struct acog_buffer *out, const struct acog_snapshot *snapshot,
                           const struct acog_plan_row *row)
 {
     struct acog_filter filter = {.name = ACOG_VIEW("dispatch")}; /* at its turn, not by the plan */
     if (row->filter < snapshot->policy.filter_count) {
         filter = snapshot->policy.filters[row->filter];
     }
-    (void)fprintf(out, "dropped by %.*s", ACOG_VIEW_FMT(filter.name));
+    (void)!acog_buffer_format(out, "dropped by %.*s", ACOG_VIEW_FMT(filter.name));
     if (row->reason.len > 0) {
-        (void)fprintf(out, ": %.*s", ACOG_VIEW_FMT(row->reason));
+        (void)!acog_buffer_format(out, ": %.*s", ACOG_VIEW_FMT(row->reason));
     }
     if (filter.place.len > 0) {
-        (void)fprintf(out, " (%.*s)", ACOG_VIEW_FMT(filter.place));
+        (void)!acog_buffer_format(out, " (%.*s)", ACOG_VIEW_FMT(filter.place));
     }
 }
 
-static void print_verdict(FILE *out, const struct acog_snapshot *snapshot,
+static void print_verdict(struct acog_buffer *out, const struct acog_snapshot *snapshot,
                           const struct acog_plan_row *row)
 {
     switch (row->verdict) {
     case ACOG_PLAN_KEPT:
-        (void)fprintf(out, "kept");
+        (void)!acog_buffer_format(out, "kept");
         break;
     case ACOG_PLAN_TRIED:
-        (void)fprintf(out, "tried");
+        (void)!acog_buffer_format(out, "tried");
         break;
     case ACOG_PLAN_DROPPED:
         print_dropped(out, snapshot, row);
         return;
     }
-    (void)fprintf(out, "%s%s%s%s", row->demoted ? ", demoted" : "",
-                  row->would_probe ? ", would be the probe of its circuit" : "",
-                  row->floor ? ", with the last route's time" : "",
-                  row->forced ? ", although its circuit is open" : "");
+    (void)!acog_buffer_format(out, "%s%s%s%s", row->demoted ? ", demoted" : "",
+                              row->would_probe ? ", would be the probe of its circuit" : "",
+                              row->floor ? ", with the last route's time" : "",
+                              row->forced ? ", although its circuit is open" : "");
 }
 
-void acog_describe_plan(FILE *out, const char *indent, const struct acog_snapshot *snapshot,
-                        const struct acog_request *request)
+void acog_describe_plan(struct acog_buffer *out, const char *indent,
+                        const struct acog_snapshot *snapshot, const struct acog_request *request)
 {
     int width = widest_id(snapshot, request);
     for (size_t i = 0; i < request->plan_count; i++) {
@@ -65,58 +65,60 @@ void acog_describe_plan(FILE *out, const char *indent, const struct acog_snapsho
         const struct acog_connection *connection = connection_of(snapshot, row->candidate);
         struct acog_view channel = acog_name(ACOG_VOCABULARY_CHANNEL, (int)connection->channel);
         if (row->verdict == ACOG_PLAN_DROPPED) {
-            (void)fprintf(out, "%s -  ", indent);
+            (void)!acog_buffer_format(out, "%s -  ", indent);
         } else {
-            (void)fprintf(out, "%s%2zu  ", indent, i + 1);
+            (void)!acog_buffer_format(out, "%s%2zu  ", indent, i + 1);
         }
-        (void)fprintf(out, "%-*.*s  %-7.*s  %.*s  ", width, ACOG_VIEW_FMT(connection->id),
-                      ACOG_VIEW_FMT(channel), ACOG_VIEW_FMT(candidate->declared));
+        (void)!acog_buffer_format(out, "%-*.*s  %-7.*s  %.*s  ", width,
+                                  ACOG_VIEW_FMT(connection->id), ACOG_VIEW_FMT(channel),
+                                  ACOG_VIEW_FMT(candidate->declared));
         print_verdict(out, snapshot, row);
-        (void)fprintf(out, "\n");
+        (void)!acog_buffer_format(out, "\n");
     }
 }
 
-static void print_outcome(FILE *out, const struct acog_attempt_row *row)
+static void print_outcome(struct acog_buffer *out, const struct acog_attempt_row *row)
 {
     if (row->failed) {
         struct acog_view class = acog_name(ACOG_VOCABULARY_CLASS, (int)row->class);
-        (void)fprintf(out, "%.*s", ACOG_VIEW_FMT(class));
+        (void)!acog_buffer_format(out, "%.*s", ACOG_VIEW_FMT(class));
     } else {
         switch (row->outcome) {
         case ACOG_OUTCOME_COMPLETED:
-            (void)fprintf(out, row->ended_at_ms < 0 ? "under way" : "completed");
+            (void)!acog_buffer_format(out, "%s", row->ended_at_ms < 0 ? "under way" : "completed");
             break;
         case ACOG_OUTCOME_FAILED:
-            (void)fprintf(out, "failed");
+            (void)!acog_buffer_format(out, "failed");
             break;
         case ACOG_OUTCOME_CANCELLED:
-            (void)fprintf(out, "cancelled");
+            (void)!acog_buffer_format(out, "cancelled");
             break;
         case ACOG_OUTCOME_INCOMPLETE:
-            (void)fprintf(out, "incomplete");
+            (void)!acog_buffer_format(out, "incomplete");
             break;
         }
     }
     if (row->status != 0) {
-        (void)fprintf(out, ", status %u", (unsigned)row->status);
+        (void)!acog_buffer_format(out, ", status %u", (unsigned)row->status);
     }
 }
 
-void acog_describe_attempts(FILE *out, const char *indent, const struct acog_snapshot *snapshot,
+void acog_describe_attempts(struct acog_buffer *out, const char *indent,
+                            const struct acog_snapshot *snapshot,
                             const struct acog_request *request)
 {
     for (size_t i = 0; i < request->attempt_count; i++) {
         const struct acog_attempt_row *row = &request->attempts[i];
-        (void)fprintf(out, "%sattempt %zu: %.*s, %.*s, from %lld ms", indent, i + 1,
-                      ACOG_VIEW_FMT(connection_of(snapshot, row->candidate)->id),
-                      ACOG_VIEW_FMT(row->model),
-                      (long long)(row->dispatched_at_ms - request->arrived_at_ms));
+        (void)!acog_buffer_format(out, "%sattempt %zu: %.*s, %.*s, from %lld ms", indent, i + 1,
+                                  ACOG_VIEW_FMT(connection_of(snapshot, row->candidate)->id),
+                                  ACOG_VIEW_FMT(row->model),
+                                  (long long)(row->dispatched_at_ms - request->arrived_at_ms));
         if (row->ended_at_ms >= 0) {
-            (void)fprintf(out, " to %lld ms",
-                          (long long)(row->ended_at_ms - request->arrived_at_ms));
+            (void)!acog_buffer_format(out, " to %lld ms",
+                                      (long long)(row->ended_at_ms - request->arrived_at_ms));
         }
-        (void)fprintf(out, ": ");
+        (void)!acog_buffer_format(out, ": ");
         print_outcome(out, row);
-        (void)fprintf(out, "\n");
+        (void)!acog_buffer_format(out, "\n");
     }
 }

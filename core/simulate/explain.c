@@ -163,7 +163,11 @@ static void print_lines(const struct explanation *explanation)
     struct acog_view surface = acog_name(ACOG_VOCABULARY_SURFACE, (int)record->surface);
     (void)fprintf(out, "model %.*s on %.*s, policy %.*s\n", ACOG_VIEW_FMT(record->model),
                   ACOG_VIEW_FMT(surface), ACOG_VIEW_FMT(explanation->snapshot->policy.name));
-    acog_describe_plan(out, "  ", explanation->snapshot, record->request);
+    struct acog_buffer lines;
+    acog_buffer_init(&lines, RECORD_BYTES_MAX);
+    acog_describe_plan(&lines, "  ", explanation->snapshot, record->request);
+    (void)fprintf(out, "%.*s", ACOG_VIEW_FMT(acog_buffer_view(&lines)));
+    acog_buffer_fini(&lines);
     if (record->planned_status != 0) {
         (void)fprintf(out, "no candidate is left: %u %.*s\n", record->planned_status,
                       ACOG_VIEW_FMT(record->error_code));

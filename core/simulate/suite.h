@@ -19,16 +19,19 @@ struct acog_suite {
     uint64_t seed;        /* of every gateway */
     int64_t instructions; /* of one test, or of loading the file */
     const char *filter;   /* run only names that contain it; NULL: all */
+    bool list;            /* print the names, run nothing */
     FILE *out;
+    FILE *json;  /* a line for each test; NULL: none */
+    FILE *junit; /* a <testcase> for each; NULL: none */
 };
 
 struct acog_suite_result {
-    size_t passed;
+    size_t passed; /* or listed */
     size_t failed;
     bool broken; /* the file could not be loaded */
 };
 
-/* Runs the file's tests in their order and prints a line for each. */
+/* Runs the file's tests in their order and prints a line for each, and for each of their cases. */
 struct acog_suite_result acog_suite_run(const struct acog_suite *suite);
 
 /* -- for the bindings --------------------------------------------------------------------------------- */

@@ -236,7 +236,9 @@ struct acog_sim_client *acog_world_send(struct acog_world *world,
                                         .body = client->request.body,
                                         .now_ms = world->now_ms,
                                         .unix_ms = unix_ms(world),
-                                        .seed = acog_random_next(&world->random)};
+                                        .seed = acog_random_next(&world->random),
+                                        .local = true,
+                                        .transcript = &client->transcript};
     acog_exchange_start(client->exchange, &start);
     obey(world, client);
     acog_sim_client_sweep(client);

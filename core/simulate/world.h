@@ -108,6 +108,9 @@ const struct acog_exchange_record *acog_sim_client_record(const struct acog_sim_
 /* The world's youngest client that was not released or was the last to be; NULL: none. For failure messages. */
 const struct acog_sim_client *acog_world_last_client(const struct acog_world *world);
 
+/* What the engine was told and what it said, a line each. Without texts of the request. */
+struct acog_view acog_sim_client_transcript(const struct acog_sim_client *client);
+
 /* "POST /v1/messages" */
 struct acog_view acog_sim_client_method(const struct acog_sim_client *client);
 struct acog_view acog_sim_client_target(const struct acog_sim_client *client);

@@ -27,12 +27,19 @@ struct acog_test_options {
     const char *filter;   /* only tests whose name contains this text; NULL: all */
     uint64_t seed;        /* of every gateway that a test makes */
     int64_t instructions; /* that one test may take; 0: 50 million */
-    FILE *out;            /* a line for each test, and the sum */
-    FILE *errors;         /* what could not be done */
+    unsigned
+        jobs;  /* files at a time, each in a process of its own; 0 and 1: one, in this process */
+    bool list; /* print the names, run nothing */
+    bool coverage;          /* of the lines of the policies under test */
+    unsigned coverage_min;  /* percent in all; below: FAILED. With `coverage` only */
+    const char *json_path;  /* the results, as JSON; NULL: no such file */
+    const char *junit_path; /* the same, as JUnit's XML */
+    FILE *out;              /* a line for each test, and the sum */
+    FILE *errors;           /* what could not be done */
 };
 
 /* Runs every *_test.lua in `paths`: files, or folders that are searched through. ERROR when a file cannot be loaded
- * or no test ran. */
+ * or no test ran. The same files and seed give the same bytes, whatever `jobs` is. */
 enum acog_simulate_exit acog_simulate_test(const char *const *paths, size_t count,
                                            const struct acog_test_options *options);
 

@@ -83,6 +83,8 @@ static void a_failure_shows_the_line_both_values_and_the_last_request(void **sta
     printed_has(&run.out, "  one  direct   m  tried\n");
     printed_has(&run.out, "attempt 1: ");
     printed_has(&run.out, ", m, from 0 ms to 40 ms: server_error, status 503\n");
+    printed_has(&run.out, "what the engine was told, and what it said:\n");
+    printed_has(&run.out, "+0 arrived chat whole model=m ");
     printed_has(&run.out, "1 passed, 1 failed\n");
     assert_int_equal(run.result, ACOG_EXIT_FAILED);
     run_fini(&run);
@@ -222,6 +224,8 @@ static void wrong_arguments_are_an_error_with_the_usage(void **state)
         {"test", "--filter", NULL},
         {"test", "--seed", "many", "tests", NULL},
         {"test", "--sideways", "tests", NULL},
+        {"test", "--jobs", "0", "tests", NULL},
+        {"test", "--coverage-min", "101", "tests", NULL},
     };
     struct printed errors;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
