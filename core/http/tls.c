@@ -79,6 +79,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
 }
 
 /* A key with a password is refused: OpenSSL would ask for it at the terminal. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is OpenSSL's */
 static int no_password(char *to, int room, int writing, void *user)
 {
     (void)to;

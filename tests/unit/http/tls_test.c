@@ -199,6 +199,7 @@ static void a_path_over_its_limit_is_told(void **state)
     rules.key_file = (struct acog_view){.ptr = path, .len = sizeof(path)};
     assert_null(acog_http_tls_new(&rules, 0, &error));
     assert_int_equal(error.code, ACOG_TOO_BIG);
+    rules.key_file = (struct acog_view){0};
 }
 
 /* -- reload ------------------------------------------------------------------------------------------- */

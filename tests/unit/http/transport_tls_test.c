@@ -7,6 +7,7 @@
 #include <openssl/err.h>
 
 #define BODY_BYTES ((size_t)3145728)
+#define PIPELINED  3000
 #define STREAM_BYTES \
     ((size_t)12 << 20) /* more than the kernel keeps for a client that does not read */
 
@@ -462,14 +463,10 @@ static void pipelining_over_its_limit_waits_inside_tls(void **state)
     struct world *world = &scene->world;
     struct client client;
 
-    enum {
-        REQUESTS = 3000
-    };
-
     static const char request[] = GET("/a-target-of-some-length");
-    char *all = acog_new(REQUESTS * sizeof(request));
+    char *all = acog_new(PIPELINED * sizeof(request));
     size_t bytes = 0;
-    for (size_t i = 0; i < REQUESTS; i++) {
+    for (size_t i = 0; i < PIPELINED; i++) {
         memcpy(all + bytes, request, sizeof(request) - 1);
         bytes += sizeof(request) - 1;
     }
@@ -492,7 +489,7 @@ static void pipelining_over_its_limit_waits_inside_tls(void **state)
         sent += client_try_send(&client, (struct acog_view){.ptr = all + sent, .len = size});
         (void)event_base_loop(world->base, EVLOOP_NONBLOCK);
     }
-    WORLD_UNTIL(world, world->requests == REQUESTS + 1);
+    WORLD_UNTIL(world, world->requests == PIPELINED + 1);
     acog_free(all);
     client_close(&client);
 }
