@@ -81,7 +81,8 @@ void acog_answer_exhausted(struct acog_step *step)
                               request->refused_before_send > 0 ? ACOG_CONDITION_NOT_USABLE
                                                                : ACOG_CONDITION_ALL_OPEN,
                               none);
-    } else if (request->pinned && !step->policy->pin.failover_inside) {
+    } else if (request->pinned &&
+               (!step->policy->pin.failover_inside || step->policy->pin.unmet_when_failed)) {
         acog_answer_condition(step, ACOG_CONDITION_PIN_UNMET, request->facts->pins[0]);
     } else if (step->policy->errors[ACOG_CONDITION_EXHAUSTED].use_last) {
         acog_answer_class(step);

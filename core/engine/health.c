@@ -70,6 +70,19 @@ struct acog_health_look acog_health_look(const struct acog_step *step, uint16_t 
     return look;
 }
 
+bool acog_engine_admits(const struct acog_snapshot *snapshot, struct acog_shared *shared,
+                        uint16_t candidate, int64_t now_ms)
+{
+    uint16_t index = snapshot->candidates[candidate].circuit_cell;
+    if (index == ACOG_NO_CELL || snapshot->policy.health.mode == ACOG_HEALTH_OFF) {
+        return true;
+    }
+    const struct acog_circuit_cell *cell = &shared->circuits[index];
+    struct acog_circuit_limits limits = acog_health_limits(&snapshot->policy.health);
+    return acog_circuit_look(&cell->circuit, &limits, now_ms).admits &&
+           pool_until_ms(cell) <= now_ms;
+}
+
 bool acog_health_take(struct acog_step *step, struct acog_attempt_row *attempt, bool forced)
 {
     ACOG_ASSERT(!attempt->live);

@@ -145,7 +145,7 @@ static void fill_facts(struct acog_exchange *exchange)
     client->facts = (struct acog_request_facts){
         .surface = client->surface,
         .stream = read->stream && streams(client->surface),
-        .model = read->model,
+        .model = acog_policy_resolve(&exchange->snapshot->policy, read->model),
         .max_tokens = read->max_tokens,
         .choices = read->choices,
         .tools = read->tools,

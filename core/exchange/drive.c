@@ -262,6 +262,9 @@ static void answer_error(struct acog_exchange *exchange, const struct acog_error
 {
     struct acog_exchange_error error;
     acog_exchange_error_of_answer(exchange, answer, &error);
+    if (acog_view_find(error.message, ACOG_VIEW("%{alternatives}")) < error.message.len) {
+        error.words.alternatives = acog_exchange_alternatives(exchange);
+    }
     acog_exchange_reply_error(exchange, &error);
 }
 

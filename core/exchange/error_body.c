@@ -3,6 +3,7 @@
  *
  * OpenAI     {"error":{"message","type","param","code"},"request_id"}
  * Anthropic  {"type":"error","error":{"type","message","code"},"request_id"}
+ * or the policy's `error_body` for the dialect.
  *
  * The types are the providers' own, by status, because SDKs choose exception and retry by status and type; the
  * gateway's own word is `code`. A provider's text is relayed only where the policy says so, never when it tells
@@ -97,7 +98,8 @@ void acog_exchange_error_of_condition(const struct acog_snapshot *snapshot,
                                           .retry_after_ms = row->retry_after_ms,
                                           .condition = condition,
                                           .headers = row->headers,
-                                          .header_count = row->header_count};
+                                          .header_count = row->header_count,
+                                          .bodies = snapshot->policy.error_bodies};
 }
 
 static void error_of_class(const struct acog_snapshot *snapshot,
@@ -115,6 +117,7 @@ static void error_of_class(const struct acog_snapshot *snapshot,
         .overloaded = answer->class == ACOG_CLASS_OVERLOADED,
         .by_class = true,
         .class = answer->class,
+        .bodies = snapshot->policy.error_bodies,
     };
 }
 
@@ -199,6 +202,7 @@ void acog_exchange_error_of_stream(const struct acog_exchange *exchange, bool lo
         .by_class = true,
         .class = class,
         .retry_after_ms = -1,
+        .bodies = exchange->snapshot->policy.error_bodies,
         .words = {.model = exchange->client.read.model},
     };
     if (lost || words->attempt != exchange->live) {
@@ -282,6 +286,8 @@ static bool word_at(struct acog_view text, const struct acog_exchange_words *wor
         {ACOG_VIEW("%{model}"), acog_exchange_cut(words->model, ACOG_EXCHANGE_MODEL_MAX)},
         {ACOG_VIEW("%{channel}"), acog_exchange_cut(words->channel, ACOG_EXCHANGE_MODEL_MAX)},
         {ACOG_VIEW("%{detail}"), acog_exchange_cut(words->detail, DETAIL_MAX)},
+        {ACOG_VIEW("%{alternatives}"),
+         words->alternatives.len > 0 ? words->alternatives : ACOG_VIEW("none at this time")},
     };
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -330,12 +336,44 @@ enum acog_code acog_exchange_write_parts(struct acog_buffer *out, const struct a
     return code;
 }
 
+/* The policy's own form: its JSON with the words filled in. */
+static enum acog_code write_body(struct acog_view body, struct acog_view type,
+                                 const struct acog_exchange_error *error,
+                                 struct acog_view request_id, struct acog_buffer *out)
+{
+    enum acog_code code = ACOG_OK;
+    while (body.len > 0 && code == ACOG_OK) {
+        size_t at = acog_view_find(body, ACOG_VIEW("%{"));
+        code = acog_buffer_append(out, acog_view_slice(body, 0, at));
+        body = acog_view_slice(body, at, body.len);
+        size_t used = acog_view_find(body, ACOG_VIEW("}")) + 1;
+        struct acog_view word = acog_view_slice(body, 0, used);
+        body = acog_view_slice(body, used, body.len);
+        if (code != ACOG_OK || word.len == 0) {
+            return code;
+        }
+        if (acog_view_equal(word, ACOG_VIEW("%{message}"))) {
+            code = acog_exchange_write_message(error, out);
+        } else if (acog_view_equal(word, ACOG_VIEW("%{code}"))) {
+            code = acog_buffer_append_json(out, error->code);
+        } else if (acog_view_equal(word, ACOG_VIEW("%{type}"))) {
+            code = acog_buffer_append_json(out, type);
+        } else {
+            code = acog_buffer_append_json(out, request_id);
+        }
+    }
+    return code;
+}
+
 enum acog_code acog_exchange_write_error(enum acog_dialect dialect,
                                          const struct acog_exchange_error *error,
                                          struct acog_view request_id, struct acog_buffer *out)
 {
     bool anthropic = dialect == ACOG_DIALECT_MESSAGES;
     struct acog_view type = acog_exchange_error_type(dialect, error);
+    if (error->bodies != NULL && error->bodies[dialect].len > 0) {
+        return write_body(error->bodies[dialect], type, error, request_id, out);
+    }
     const struct acog_view before[] = {anthropic
                                            ? ACOG_VIEW("{\"type\":\"error\",\"error\":{\"type\":\"")
                                            : ACOG_VIEW("{\"error\":{\"type\":\""),

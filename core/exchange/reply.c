@@ -67,7 +67,8 @@ struct said {
 static struct acog_view error_origin(const struct acog_exchange_error *error)
 {
     if (error->by_class) {
-        return ACOG_VIEW("upstream");
+        return error->class == ACOG_CLASS_THROTTLED ? ACOG_VIEW("upstream_quota")
+                                                    : ACOG_VIEW("upstream");
     }
     switch (error->condition) {
     case ACOG_CONDITION_EXHAUSTED:
@@ -175,6 +176,11 @@ static struct acog_view fact_value(struct acog_exchange *exchange,
         return sane(exchange, request->fallback_reason);
     case ACOG_FACT_FIRST_OUTPUT_MS:
         return first_output_ms(exchange, row);
+    case ACOG_FACT_RETRYABLE:
+        return said->error == NULL || !said->error->by_class ? ACOG_VIEW("")
+               : exchange->snapshot->policy.classes[said->error->class].retryable
+                   ? ACOG_VIEW("true")
+                   : ACOG_VIEW("false");
     case ACOG_FACT_SERVED_BY: /* which provider ran the model behind an aggregator: none tells yet */
         break;
     }

@@ -9,6 +9,7 @@
  *   events.c      an attempt's answer: events of a stream
  *   reply.c       the head of the reply
  *   error_body.c  the one place for error answers
+ *   alternatives.c  which other models are served now, for an error that names them
  *   note.c        the routing note in an answer of the fallback model, in the words of note_text.c
  *   terminal.c    how a committed answer ends that cannot be completed
  *   record.c      the decision record as JSON
@@ -154,8 +155,8 @@ struct acog_exchange {
     struct acog_snapshot *snapshot;   /* our reference */
     int64_t now_ms;
     bool client_full; /* the driver reads no more upstream bytes until the client took some */
-    uint64_t random;
     bool plan_only;   /* POST /v1/route: the engine makes the plan, and that is the answer */
+    uint64_t random;
     char texts[ACOG_EXCHANGE_TEXTS_BYTES];
     size_t texts_used;
     struct acog_arena arena;
@@ -204,7 +205,6 @@ void acog_exchange_finish(struct acog_exchange *exchange);
 
 /* -- drive.c --------------------------------------------------------------------------------------- */
 
-/* Tells the engine and performs what it says. */
 /* For drivers that want to show what happened; what does not fit is left out. */
 static inline void acog_exchange_write_transcript(struct acog_exchange *exchange,
                                                   const struct acog_event *event,
@@ -218,6 +218,7 @@ static inline void acog_exchange_write_transcript(struct acog_exchange *exchange
 
 void acog_exchange_ask(struct acog_exchange *exchange, const struct acog_ask *question);
 
+/* Tells the engine and performs what it says. */
 void acog_exchange_tell(struct acog_exchange *exchange, const struct acog_event *event);
 
 /* The attempt failed: its upstream is left, its last words are kept, the engine is told. Copies what it keeps. */
@@ -251,10 +252,10 @@ enum acog_exchange_place {
     ACOG_PLACE_MODEL, /* one of them; `rest` is its id as written in the path */
     ACOG_PLACE_HEALTH,
     ACOG_PLACE_READY,
-    ACOG_PLACE_NOWHERE,
     ACOG_PLACE_ROUTE,      /* client.surface, as a header or the query names it */
     ACOG_PLACE_GENERATION, /* the query has the id */
     ACOG_PLACE_RECEIPT,    /* `rest` is the id */
+    ACOG_PLACE_NOWHERE,
     ACOG_PLACE_WRONG_METHOD, /* `allowed` */
 };
 
@@ -275,17 +276,16 @@ enum acog_dialect acog_exchange_path_dialect(struct acog_view path);
 void acog_exchange_answer_here(struct acog_exchange *exchange,
                                const struct acog_exchange_target *target);
 
-/* Bodies of GET /v1/models and /v1/models/{id}; the latter ACOG_NOT_FOUND when nobody serves it. */
 /* Answers with an error of the gateway's own; `extra` is one more header, or NULL. */
 void acog_exchange_answer_condition(struct acog_exchange *exchange, enum acog_condition condition,
                                     struct acog_view detail, const struct acog_header_row *extra);
 
+/* Bodies of GET /v1/models and /v1/models/{id}; the latter ACOG_NOT_FOUND when nobody serves it. */
 enum acog_code acog_exchange_write_models(struct acog_exchange *exchange,
                                           struct acog_buffer *out) ACOG_MUST_CHECK;
 enum acog_code acog_exchange_write_model(struct acog_exchange *exchange, struct acog_view id,
                                          struct acog_buffer *out) ACOG_MUST_CHECK;
 
-/* -- client.c -------------------------------------------------------------------------------------- */
 /* -- route.c --------------------------------------------------------------------------------------- */
 
 /* The surface whose body a POST /v1/route has: header x-acog-surface, or `surface` in the query; else chat. False:
@@ -301,6 +301,7 @@ void acog_exchange_answer_record(struct acog_exchange *exchange, struct acog_vie
 /* The value of a field of the query, as written; NULL ptr: there is none. */
 struct acog_view acog_exchange_query_value(struct acog_view query, struct acog_view name);
 
+/* -- client.c -------------------------------------------------------------------------------------- */
 
 /* Why a client's request is not taken. */
 struct acog_exchange_refusal {
@@ -379,6 +380,7 @@ struct acog_exchange_words {
     struct acog_view model;
     struct acog_view channel;
     struct acog_view detail;
+    struct acog_view alternatives; /* models that are served, in a few words; empty: none */
 };
 
 /* All that an error answer says. */
@@ -399,6 +401,7 @@ struct acog_exchange_error {
     unsigned upstream_status;              /* 0: none */
     const struct acog_header_row *headers; /* of the policy's row */
     size_t header_count;
+    const struct acog_view *bodies; /* by dialect: the policy's forms */
     struct acog_exchange_words words;
 };
 
@@ -425,6 +428,10 @@ enum acog_code acog_exchange_write_message(const struct acog_exchange_error *err
                                            struct acog_buffer *out) ACOG_MUST_CHECK;
 struct acog_view acog_exchange_error_type(enum acog_dialect dialect,
                                           const struct acog_exchange_error *error);
+
+/* -- alternatives.c: names some models that a connection of the client's dialect could serve now, other than the one
+ * that was asked for (S3.21). In the scratch arena; empty when there is none. */
+struct acog_view acog_exchange_alternatives(struct acog_exchange *exchange);
 
 /* Appends the parts, in order: even ones as they are, odd ones as the inside of a JSON string. */
 enum acog_code acog_exchange_write_parts(struct acog_buffer *out, const struct acog_view *parts,

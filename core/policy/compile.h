@@ -6,6 +6,7 @@
  *   policy.c      the policy's plain fields          classes.c   classify rows and class table
  *   clocks.c      clocks                             answers.c   errors, stream errors, response headers
  *   filters.c     filters and order                  candidates.c  match, circuits, the list of models
+ *   bodies.c      the forms of error bodies
  *   checks.c      what only shows when all is there (CONFORMANCE D18), and what is derived from it
  *
  * All of it runs inside one protected call; findings are collected, only a lack of memory raises.
@@ -88,6 +89,8 @@ void compile_classes(struct reader *reader, int index, void *target);
 void compile_clocks(struct reader *reader, int index, void *target);
 void compile_errors(struct reader *reader, int index, void *target);
 void compile_stream_error(struct reader *reader, int index, void *target);
+void compile_error_body(struct reader *reader, int index, void *target);
+void compile_aliases(struct reader *reader, int index, void *target);
 void compile_response_headers(struct reader *reader, int index, void *target);
 
 /* Sets the condition texts and the end of streams that hold when a policy says nothing. */

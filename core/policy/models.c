@@ -8,8 +8,9 @@
 
 #include <lauxlib.h>
 
-#define PRICE_MAX  1000000.0
-#define TOKENS_MAX 1000000000.0
+#define PRICE_MAX   1000000.0
+#define TOKENS_MAX  1000000000.0
+#define ALIASES_MAX 64
 
 bool compile_id_is_sane(struct acog_view id, size_t bytes_max)
 {
@@ -187,6 +188,44 @@ void compile_models(struct reader *reader, int index, void *connection)
         reader_leave(reader, mark);
     }
     lua_settop(L, table - 1);
+}
+
+/* Name -> model: other names that clients may ask by (S3.4). */
+void compile_aliases(struct reader *reader, int index, void *target)
+{
+    struct acog_policy *policy = target;
+    const struct acog_view *keys = NULL;
+    if (!reader_table(reader, index)) {
+        return;
+    }
+    size_t count = reader_keys(reader, index, &keys);
+    if (count > ALIASES_MAX) {
+        reader_error(reader, "has more than the %d names that are allowed", ALIASES_MAX);
+        return;
+    }
+    struct acog_alias *aliases = reader_take(reader, (count + 1) * sizeof(*aliases));
+    policy->alias_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct acog_alias *alias = &aliases[policy->alias_count];
+        size_t mark = reader_enter(reader, "[\"%.*s\"]", ACOG_VIEW_FMT(keys[i]));
+        lua_pushlstring(reader->L, keys[i].ptr, keys[i].len);
+        lua_gettable(reader->L, index);
+        alias->name = keys[i];
+        if (lua_type(reader->L, -1) == LUA_TBOOLEAN && lua_toboolean(reader->L, -1) == 0) {
+            alias->model = (struct acog_view){0}; /* one of the base policy's, taken out */
+        } else if (reader_text(reader, -1, &alias->model)) {
+            if (compile_id_is_sane(alias->name, MODEL_ID_BYTES_MAX) &&
+                compile_id_is_sane(alias->model, MODEL_ID_BYTES_MAX)) {
+                policy->alias_count++;
+            } else {
+                reader_error(reader, "both are ids of models: 1 to %d bytes of UTF-8, no spaces",
+                             MODEL_ID_BYTES_MAX);
+            }
+        }
+        lua_pop(reader->L, 1);
+        reader_leave(reader, mark);
+    }
+    policy->aliases = aliases;
 }
 
 const struct record model_record = {"model", model_fields, FIELD_COUNT_OF(model_fields)};

@@ -191,6 +191,7 @@ static const struct field pin_fields[] = {
     {.name = "body", .kind = ACOG_FIELD_TEXT, .offset = POLICY(pin.body_path)},
     {.name = "values", .kind = ACOG_FIELD_CUSTOM, .read = read_pin_values},
     {.name = "failover_inside", .kind = ACOG_FIELD_FLAG, .offset = POLICY(pin.failover_inside)},
+    {.name = "unmet_when_failed", .kind = ACOG_FIELD_FLAG, .offset = POLICY(pin.unmet_when_failed)},
     {.name = "overrides_dlp", .kind = ACOG_FIELD_FLAG, .offset = POLICY(pin.overrides_dlp)},
     {.name = "strip", .kind = ACOG_FIELD_FLAG, .offset = POLICY(pin.strip)},
 };
@@ -307,6 +308,7 @@ static void read_match(struct reader *reader, int index, void *target)
 static const struct field policy_fields[] = {
     {.name = "name", .kind = ACOG_FIELD_TEXT, .offset = POLICY(name)},
     {.name = "match", .kind = ACOG_FIELD_CUSTOM, .read = read_match},
+    {.name = "aliases", .kind = ACOG_FIELD_CUSTOM, .read = compile_aliases},
     {.name = "send_id", .kind = ACOG_FIELD_WORD, .offset = POLICY(send_id), .words = &send_ids},
     {.name = "same_model_only", .kind = ACOG_FIELD_FLAG, .offset = POLICY(same_model_only)},
     {.name = "one_choice_only", .kind = ACOG_FIELD_FLAG, .offset = POLICY(one_choice_only)},
@@ -356,6 +358,7 @@ static const struct field policy_fields[] = {
     {.name = "bad_event", .kind = ACOG_FIELD_CUSTOM, .read = read_bad_event},
     {.name = "response_headers", .kind = ACOG_FIELD_CUSTOM, .read = compile_response_headers},
     {.name = "errors", .kind = ACOG_FIELD_CUSTOM, .read = compile_errors},
+    {.name = "error_body", .kind = ACOG_FIELD_CUSTOM, .read = compile_error_body},
     {.name = "stream_error", .kind = ACOG_FIELD_CUSTOM, .read = compile_stream_error},
 };
 

@@ -377,6 +377,10 @@ enum acog_failure_class acog_classify(const struct acog_policy *policy,
 /* The limits of a circuit as a policy's health row writes them; for acog_circuit_look() outside the engine. */
 struct acog_circuit_limits acog_health_limits(const struct acog_health *health);
 
+/* Whether a candidate's circuit and pool would let a request through now; no side effect. */
+bool acog_engine_admits(const struct acog_snapshot *snapshot, struct acog_shared *shared,
+                        uint16_t candidate, int64_t now_ms);
+
 /* Appends one line for the event and an indented one for each action, with the time since arrival: the form of
  * tests/golden, of a failing policy test and of the debug log. Without texts of the request. */
 enum acog_code acog_transcript_step(struct acog_buffer *out, const struct acog_snapshot *snapshot,

@@ -352,8 +352,9 @@ struct acog_pin {
     const struct acog_pin_value *values; /* CHANNEL: the words allowed */
     size_t value_count;
     bool failover_inside;
-    bool overrides_dlp; /* (decision 1) */
-    bool strip;         /* a body pin is not sent upstream */
+    bool unmet_when_failed; /* all that it names failed: answered as when there is none (S3.15) */
+    bool overrides_dlp;     /* (decision 1) */
+    bool strip;             /* a body pin is not sent upstream */
 };
 
 struct acog_refusal {
@@ -385,6 +386,7 @@ enum acog_header_fact {
     ACOG_FACT_POLICY_FALLBACK,
     ACOG_FACT_FALLBACK_REASON,
     ACOG_FACT_FIRST_OUTPUT_MS,
+    ACOG_FACT_RETRYABLE, /* on errors by class: the class row's */
 };
 
 struct acog_response_header {
@@ -428,8 +430,16 @@ enum acog_send_id {
     ACOG_SEND_DECLARED_OR_CLIENT, /* the declared one only if the connection gave an id of its own (G0.9) */
 };
 
+/* Another name for a model, put in its place before anything else is asked (S3.4). */
+struct acog_alias {
+    struct acog_view name;
+    struct acog_view model;
+};
+
 struct acog_policy {
     struct acog_view name;
+    const struct acog_alias *aliases;
+    size_t alias_count;
     uint16_t
         match_slot; /* the function that says which candidates a model id reaches; NO_SLOT: exactly those declared so */
     enum acog_send_id send_id;
@@ -463,8 +473,22 @@ struct acog_policy {
     const struct acog_response_header *response_headers;
     size_t response_header_count;
     struct acog_error_row errors[ACOG_CONDITION_COUNT];
+    /* JSON with %{message}, %{type}, %{code}, %{request_id} inside its texts; empty: the dialect's own form */
+    struct acog_view error_bodies[ACOG_DIALECT_COUNT];
     struct acog_stream_error stream_errors[ACOG_DIALECT_COUNT];
 };
+
+/* The model that a client's word stands for: an alias's, else the word itself. */
+static inline struct acog_view acog_policy_resolve(const struct acog_policy *policy,
+                                                   struct acog_view model)
+{
+    for (size_t i = 0; i < policy->alias_count; i++) {
+        if (acog_view_equal(policy->aliases[i].name, model)) {
+            return policy->aliases[i].model;
+        }
+    }
+    return model;
+}
 
 static inline bool acog_policy_reads_body(const struct acog_policy *policy, unsigned status)
 {

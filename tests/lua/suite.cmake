@@ -1,6 +1,8 @@
 # `acog test` over every folder that has tests in Lua, one ctest case each: the API's, the policies', the examples'.
 if(TARGET acog)
-    foreach(path IN ITEMS tests/lua policies/acog examples/quickstart)
+    file(GLOB policies LIST_DIRECTORIES true RELATIVE "${CMAKE_SOURCE_DIR}" CONFIGURE_DEPENDS
+         "${CMAKE_SOURCE_DIR}/policies/*")
+    foreach(path IN ITEMS tests/lua examples/quickstart LISTS policies)
         file(GLOB_RECURSE lua_tests CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${path}/*_test.lua")
         if(lua_tests)
             add_test(NAME lua.${path} COMMAND acog test "${path}" WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")

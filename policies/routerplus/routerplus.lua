@@ -1,0 +1,117 @@
+--- policies/routerplus: RouterPlus "Routing & failover" as data. Each value names its line in
+-- CONFORMANCE (S0, gaps G0, part D); README.md tells it as a story.
+local acog = require "acog"
+local version = require "acog.version"
+
+-- S0.44: the provider's own trouble. The next deployment is asked, and the circuit is charged.
+local upstream_error = {
+  move = "next", charge = 1, export = "upstream_error", retryable = true,
+}
+
+-- S0.76: the canonical class beside each dialect's native type; S0.30 is this form to the letter.
+local openai = '{"error":{"code":"%{code}","message":"%{message}","type":"%{type}",'
+  .. '"metadata":{"error_type":"%{code}"}},"request_id":"%{request_id}"}'
+local anthropic = '{"type":"error","error":{"type":"%{type}","message":"%{message}",'
+  .. '"error_type":"%{code}"},"request_id":"%{request_id}"}'
+
+return acog.policy {
+  name = "routerplus",
+
+  -- S0.1: the model named is the model served: the very id, or a dated snapshot (S0.7, S0.8).
+  match = { by = version.exact, snapshot = true },
+  send_id = "declared_or_client", -- G0.9; a snapshot goes to the provider verbatim (S0.8)
+  one_choice_only = true, -- S0.32
+
+  filters = {
+    "declared", -- S0.7; nothing left: 404 (S0.30)
+    "dialect",
+    "circuit", -- S0.9; nothing left: 503 at once (S0.58)
+  },
+  order = { "priority", "catalogue" }, -- S0.10: ascending, stable
+
+  -- Decided once, from what was read of the error (S0.33); the first row that fits.
+  classify = {
+    { cause = { "status", "stream_error" }, shape = "refusal", class = "refusal" }, -- S0.34
+    { status = 429, class = "throttled" }, -- S0.39
+    { status = { 401, 402, 403 }, class = "auth" }, -- S0.40
+    { cause = { "status", "stream_error" }, shape = "context_overflow",
+      class = "context_overflow" }, -- S0.41
+    { status = 404, class = "not_found" }, -- S0.43
+    { cause = "status", shape = "model_unknown", class = "not_found" },
+    { status = "5xx", class = "server_error" }, -- S0.44
+    { cause = "status", shape = "overload", class = "overloaded" },
+    { status = "4xx", class = "invalid_request" }, -- S0.45
+    { cause = { "connect", "closed", "cut" }, class = "network" }, -- S0.22
+    { clock = "connect", class = "timeout_connect" },
+    { clock = "headers", class = "timeout_headers" },
+    { cause = "stream_error", class = "stream_error_first" },
+    { cause = { "status", "bad_answer", "held_full" }, class = "bad_answer" },
+  },
+
+  classes = {
+    throttled = { move = "next", charge = 1, export = "rate_limit", retryable = true, -- S0.39
+      retry_after = "upstream", retry_after_max = 60, -- S0.74
+      pool = { min = 1, max = 60 } }, -- S0.54
+    auth = { move = "next", charge = 1, export = "auth" }, -- S0.40, S0.46
+    context_overflow = { move = "no", charge = 0, status = 400,
+      export = "context_overflow" }, -- S0.37
+    refusal = { move = "no", charge = 0, status = 400, export = "content_policy" }, -- S0.35
+    not_found = { move = "next", charge = 1, export = "model_unavailable" }, -- S0.43
+    server_error = upstream_error,
+    overloaded = upstream_error,
+    network = upstream_error,
+    timeout_connect = upstream_error,
+    timeout_headers = upstream_error,
+    stream_error_first = upstream_error,
+    bad_answer = upstream_error,
+    invalid_request = { move = "no", charge = 0, export = "upstream_error" }, -- S0.45, S0.52
+    client_cancel = { charge = "success" }, -- S0.55
+    died_after_commit = { charge = 1, export = "upstream_error", retryable = true }, -- S0.26
+  },
+
+  attempts = { max = 0 }, -- S0.11: all of them
+  backoff = { kind = "none" }, -- S0.12
+  clocks = { connect = 10, headers = 20 }, -- S0.22
+
+  -- S0.48-S0.51: two failures in sequence, thirty seconds, one probe.
+  health = { mode = "exclude", key = "connection", threshold = 2, cooldown = 30,
+    all_open = "refuse" },
+
+  -- S0.19, S0.21: the first byte that is written ends switching, and it goes out with the first of
+  -- these; a frame that holds a role or a usage report alone is held back (G0.8).
+  commit = { hold_until = "first_output",
+    outputs = { "text", "reasoning", "tool", "refusal" },
+    started_on = { "text", "reasoning", "tool", "refusal", "usage" } }, -- G0.6
+
+  response_headers = {
+    ["x-request-id"] = "request_id", -- S0.61
+    ["x-tm-provider"] = "connection", -- S0.62
+    ["x-tm-served-by"] = "served_by", -- S0.63
+    ["x-tm-upstream-model"] = { fact = "upstream_model", only = "differs" }, -- S0.64
+    ["x-tm-attempts"] = "attempts", -- S0.29, S0.65
+    ["x-tm-upstream-status"] = "upstream_status", -- S0.66
+    ["x-tm-dropped-params"] = "dropped_params", -- S0.67
+    ["x-tm-route-plan-id"] = "plan_id", -- S0.68
+    ["x-tm-error-code"] = { fact = "error_class", only = "error" }, -- S0.72
+    ["x-tm-error-origin"] = { fact = "error_origin", only = "error" }, -- S0.73
+    ["x-tm-limit-kind"] = { fact = "limit_kind", only = "error" }, -- S0.75
+    ["x-should-retry"] = { fact = "retryable", only = "error" }, -- what the SDKs read
+  },
+
+  errors = {
+    unknown_model = { status = 404, code = "model_unavailable", -- S0.30
+      message = 'model "%{model}" is not in the catalog; '
+        .. "GET /v1/models lists what this key can serve" },
+    all_open = { status = 503, code = "gateway_error", retry_after = 5, -- S0.58
+      message = "all deployments cooling down" },
+    exhausted = { use_last = true }, -- G0.1
+  },
+  error_body = { chat = openai, responses = openai, messages = anthropic },
+
+  -- S0.26: the tokens that were produced, and exactly one terminal error event.
+  stream_error = {
+    chat = { event = "event", lost = "event" },
+    messages = { event = "event", lost = "event" },
+    responses = { event = "event", lost = "event" },
+  },
+}
