@@ -62,13 +62,18 @@ static const struct acog_view outputs[] = {
 #include "acog/output.def"
 #undef ACOG_OUTPUT
 };
+static const struct acog_view outcomes[] = {
+#define ACOG_OUTCOME(name, text) WORD(text),
+#include "acog/outcome.def"
+#undef ACOG_OUTCOME
+};
 
 static const struct words vocabularies[] = {
     [ACOG_VOCABULARY_CHANNEL] = WORDS(channels),     [ACOG_VOCABULARY_DIALECT] = WORDS(dialects),
     [ACOG_VOCABULARY_SURFACE] = WORDS(surfaces),     [ACOG_VOCABULARY_CLOCK] = WORDS(clocks),
     [ACOG_VOCABULARY_CONDITION] = WORDS(conditions), [ACOG_VOCABULARY_CLASS] = WORDS(classes),
     [ACOG_VOCABULARY_CAUSE] = WORDS(causes),         [ACOG_VOCABULARY_SHAPE] = WORDS(shapes),
-    [ACOG_VOCABULARY_OUTPUT] = WORDS(outputs),
+    [ACOG_VOCABULARY_OUTPUT] = WORDS(outputs),       [ACOG_VOCABULARY_OUTCOME] = WORDS(outcomes),
 };
 
 struct acog_view acog_name(enum acog_vocabulary vocabulary, int value)

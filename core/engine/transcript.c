@@ -113,21 +113,6 @@ static const char *slot_word(enum acog_slot_kind kind)
     ACOG_UNREACHABLE("a kind of slot");
 }
 
-static const char *outcome_word(enum acog_outcome outcome)
-{
-    switch (outcome) {
-    case ACOG_OUTCOME_COMPLETED:
-        return "completed";
-    case ACOG_OUTCOME_FAILED:
-        return "failed";
-    case ACOG_OUTCOME_CANCELLED:
-        return "cancelled";
-    case ACOG_OUTCOME_INCOMPLETE:
-        return "incomplete";
-    }
-    ACOG_UNREACHABLE("an outcome");
-}
-
 /* -- events ---------------------------------------------------------------------------------------- */
 
 static void write_arrived(struct writer *writer, const struct acog_event *event)
@@ -358,7 +343,7 @@ static void write_action(struct writer *writer, const struct acog_request *reque
         return;
     case ACOG_ACTION_FINISH:
         put(writer, "finish ");
-        put(writer, outcome_word(action->outcome));
+        write_name(writer, ACOG_VOCABULARY_OUTCOME, (int)action->outcome);
         return;
     }
     ACOG_UNREACHABLE("an action");

@@ -139,21 +139,6 @@ static void put_candidate(struct record *record, const struct acog_plan_row *row
     put(record, ACOG_VIEW("}"));
 }
 
-static struct acog_view outcome_word(enum acog_outcome outcome)
-{
-    switch (outcome) {
-    case ACOG_OUTCOME_COMPLETED:
-        return ACOG_VIEW("completed");
-    case ACOG_OUTCOME_FAILED:
-        return ACOG_VIEW("failed");
-    case ACOG_OUTCOME_CANCELLED:
-        return ACOG_VIEW("cancelled");
-    case ACOG_OUTCOME_INCOMPLETE:
-        return ACOG_VIEW("incomplete");
-    }
-    return (struct acog_view){0};
-}
-
 static void put_token(struct record *record, struct acog_view name, int64_t number, bool *first)
 {
     if (number >= 0) {
@@ -212,7 +197,8 @@ static void put_attempt(struct record *record, size_t number)
     put(record, ACOG_VIEW(","));
     put_target(record, row->candidate, row->model);
     if (row->ended_at_ms >= 0) {
-        put_text(record, ACOG_VIEW(",\"outcome\":"), outcome_word(row->outcome));
+        put_text(record, ACOG_VIEW(",\"outcome\":"),
+                 acog_name(ACOG_VOCABULARY_OUTCOME, (int)row->outcome));
     }
     put_usage(record, number == answering_attempt(record->request));
     put_failure(record, row);
@@ -300,7 +286,8 @@ static void put_end(struct record *record)
     }
     put_time(record, ACOG_VIEW(",\"ended_ms\":"), record->said->ended_ms);
     if (request != NULL && request->state == ACOG_REQUEST_ENDED) {
-        put_text(record, ACOG_VIEW(",\"outcome\":"), outcome_word(request->outcome));
+        put_text(record, ACOG_VIEW(",\"outcome\":"),
+                 acog_name(ACOG_VOCABULARY_OUTCOME, (int)request->outcome));
     }
     if (request != NULL) {
         put_text_if(record, ACOG_VIEW(",\"policy_fallback\":"),

@@ -26,21 +26,6 @@ int64_t acog_record_first_output_ms(const struct acog_exchange_record *record)
     return attempt->first_output_at_ms - record->started_ms;
 }
 
-static struct acog_view outcome_name(enum acog_outcome outcome)
-{
-    switch (outcome) {
-    case ACOG_OUTCOME_COMPLETED:
-        return ACOG_VIEW("completed");
-    case ACOG_OUTCOME_FAILED:
-        return ACOG_VIEW("failed");
-    case ACOG_OUTCOME_CANCELLED:
-        return ACOG_VIEW("cancelled");
-    case ACOG_OUTCOME_INCOMPLETE:
-        return ACOG_VIEW("incomplete");
-    }
-    ACOG_UNREACHABLE("unknown acog_outcome");
-}
-
 enum acog_log_level acog_record_level(const struct acog_exchange_record *record)
 {
     if (record->status >= 500) {
@@ -96,7 +81,7 @@ static void add_route(struct line *line, const struct acog_exchange_record *reco
     }
     if (request != NULL) {
         add_number(line, "attempts", (int64_t)request->attempt_count);
-        add_text(line, "outcome", outcome_name(request->outcome));
+        add_text(line, "outcome", acog_name(ACOG_VOCABULARY_OUTCOME, (int)request->outcome));
         if (request->has_failure) {
             add_text(line, "class", acog_name(ACOG_VOCABULARY_CLASS, (int)request->last_class));
         }

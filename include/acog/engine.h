@@ -181,13 +181,6 @@ struct acog_error_answer {
     struct acog_view detail; /* for "%{detail}" */
 };
 
-enum acog_outcome { /* (S0.81) */
-    ACOG_OUTCOME_COMPLETED = 0,
-    ACOG_OUTCOME_FAILED,
-    ACOG_OUTCOME_CANCELLED,
-    ACOG_OUTCOME_INCOMPLETE,
-};
-
 enum acog_fallback {        /* x-acog-policy-fallback (S4.27-S4.30) */
     ACOG_FALLBACK_NONE = 0, /* no refusal was seen */
     ACOG_FALLBACK_APPLIED,

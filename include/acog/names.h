@@ -1,5 +1,5 @@
 /* names.h - the closed vocabularies, made from their .def tables: channel, dialect, surface, clock, condition,
- * failure class, cause, shape, output. The same word in C, Lua, headers, logs and metrics.
+ * failure class, cause, shape, output, outcome. The same word in C, Lua, headers, logs and metrics.
  */
 #ifndef ACOG_NAMES_H
 #define ACOG_NAMES_H
@@ -71,6 +71,12 @@ enum acog_output {
     ACOG_OUTPUT_COUNT
 };
 
+enum acog_outcome {
+#define ACOG_OUTCOME(name, text) ACOG_OUTCOME_##name,
+#include "acog/outcome.def"
+#undef ACOG_OUTCOME
+};
+
 /* A set of any of the above: bit N stands for value N. */
 #define ACOG_BIT(value) (1U << (unsigned)(value))
 
@@ -84,6 +90,7 @@ enum acog_vocabulary {
     ACOG_VOCABULARY_CAUSE,
     ACOG_VOCABULARY_SHAPE,
     ACOG_VOCABULARY_OUTPUT,
+    ACOG_VOCABULARY_OUTCOME,
 };
 
 /* The word for `value`, which must be in the vocabulary. */

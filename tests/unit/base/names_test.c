@@ -16,6 +16,7 @@ static const struct {
     {ACOG_VOCABULARY_CAUSE, ACOG_CAUSE_COUNT},
     {ACOG_VOCABULARY_SHAPE, ACOG_SHAPE_COUNT},
     {ACOG_VOCABULARY_OUTPUT, ACOG_OUTPUT_COUNT},
+    {ACOG_VOCABULARY_OUTCOME, ACOG_OUTCOME_INCOMPLETE + 1},
 };
 
 static void every_value_has_a_word_that_finds_it_again(void **state)
