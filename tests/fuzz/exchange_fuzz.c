@@ -1,0 +1,602 @@
+/* exchange_fuzz.c - whole exchanges: the bytes say what the client asks for, what the upstreams do and when.
+ *
+ * The first bytes choose a policy and its switches; then each byte is a happening (enum happening), with what it needs
+ * behind it. When they are used up the clocks run out and the client leaves, and every exchange must have finished.
+ * What must hold (perform() and check_end()): one head, then data, then one end; nothing behind FINISHED, nothing for a
+ * client that is gone; one attempt at a time, none left running; the length that was promised; values of headers that
+ * can be written; bodies of errors and decision records that are JSON; no secret in an error; every reference given back.
+ * Allocations fail when the bytes say so.
+ */
+#include "acog/contract.h"
+#include "acog/exchange.h"
+#include "acog/memory.h"
+#include "tests/support/engine_rows.h"
+
+#include <string.h>
+
+#define REQUESTS_MAX 3
+#define REPLY_MAX    ((size_t)4 << 20U)
+#define WAIT_MS      INT64_C(10000000) /* longer than all clocks */
+#define SECRET       "sk-secret-of-one-0123456789"
+
+enum happening {
+    CONNECTED = 0,
+    HEAD,
+    FRAGMENT, /* of an answer, from the table below */
+    BYTES,
+    END,
+    FAILED,
+    OLD_ATTEMPT, /* bytes of one that may be over */
+    CLIENT_GONE,
+    CLIENT_FULL,
+    TIME,
+    NO_MEMORY,
+    NEXT_REQUEST,
+    HAPPENINGS,
+};
+
+static const char *const bodies[] = {
+    "{\"model\":\"m\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}",
+    "{\"model\":\"m\",\"max_tokens\":9,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}",
+    "{\"model\":\"m\",\"stream\":true,\"stream_options\":{\"include_usage\":true},\"messages\":[{"
+    "\"role\":\"user\",\"content\":\"hi\"}],\"provider\":{\"only\":[\"direct\"]}}",
+    "{\"model\":\"\\u006d\\r\\nx: y\",\"stream\":true,\"input\":\"hi\",\"messages\":[{\"role\":\"user\","
+    "\"content\":\"hi\"}]}",
+    "{\"model\":\"m\",\"stream\":true,\"input\":\"hi\"}",
+    "{\"model\":\"m\",\"input\":[\"hi\"],\"n\":2}",
+};
+
+static const char *const targets[] = {
+    "/v1/chat/completions",
+    "/v1/messages",
+    "/v1/responses",
+    "/v1/messages?beta=true",
+    "/v1/embeddings",
+    "/v1/models",
+    "/v1/models/m",
+    "/v1/messages/count_tokens",
+    "/healthz",
+    "/v1/models/a%2f",
+    "/v1/route",
+    "/nowhere",
+};
+
+#define CHUNK(delta, finish)                                                                  \
+    "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\"," \
+    "\"choices\":[{\"index\":0,\"delta\":" delta ",\"finish_reason\":" finish "}]}\n\n"
+#define EVENT(name, rest) "event: " name "\ndata: {\"type\":\"" name "\"" rest "}\n\n"
+
+static const char *const fragments[] = {
+    CHUNK("{\"role\":\"assistant\",\"content\":\"\"}", "null"),
+    CHUNK("{\"content\":\"hello\"}", "null"),
+    CHUNK(
+        "{\"tool_calls\":[{\"index\":0,\"id\":\"t\",\"function\":{\"name\":\"f\",\"arguments\":\"{\"}}]}",
+        "null"),
+    CHUNK("{}", "\"stop\""),
+    CHUNK("{}", "\"content_filter\""),
+    "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":2}}\n\n",
+    "data: [DONE]\n\n",
+    EVENT(
+        "message_start",
+        ",\"message\":{\"id\":\"a\",\"model\":\"m\",\"content\":[],\"usage\":{\"input_tokens\":1}}"),
+    EVENT("content_block_start",
+          ",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}"),
+    EVENT("content_block_delta",
+          ",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"hello\"}"),
+    EVENT("content_block_stop", ",\"index\":0"),
+    EVENT("message_delta",
+          ",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":2}"),
+    EVENT("message_delta",
+          ",\"delta\":{\"stop_reason\":\"refusal\"},\"usage\":{\"output_tokens\":0}"),
+    EVENT("message_stop", ""),
+    EVENT("ping", ""),
+    EVENT("response.created",
+          ",\"sequence_number\":0,\"response\":{\"id\":\"r\",\"status\":\"in_progress\"}"),
+    EVENT("response.output_text.delta", ",\"sequence_number\":1,\"delta\":\"hello\""),
+    EVENT(
+        "response.completed",
+        ",\"sequence_number\":2,\"response\":{\"id\":\"r\",\"status\":\"completed\",\"output\":[]}"),
+    "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy " SECRET
+    "\"}}\n\n",
+    "data: {oops\n\n",
+    ": comment\n\n",
+    "\r\n",
+    "{\"error\":{\"message\":\"no " SECRET
+    "\",\"type\":\"invalid_request_error\",\"code\":\"c\\u0000\\n\"}}",
+    "{\"id\":\"c\",\"object\":\"chat.completion\",\"model\":\"m\",\"choices\":[{\"index\":0,\"message\":{\"role\":"
+    "\"assistant\",\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}",
+    "{\"id\":\"a\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[{\"type\":\"text\",\"text\":"
+    "\"hello\"}],\"stop_reason\":\"end_turn\",\"usage\":{\"input_tokens\":5,\"output_tokens\":2}}",
+    "{\"id\":\"a\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[],\"stop_reason\":"
+    "\"refusal\",\"usage\":{\"input_tokens\":5,\"output_tokens\":0}}",
+    "{\"id\":\"r\",\"object\":\"response\",\"status\":\"completed\",\"model\":\"m\",\"output\":[]}",
+};
+
+static const char *const types[] = {"text/event-stream", "application/json", "text/html", NULL};
+static const unsigned statuses[] = {200, 200, 200, 204, 302, 400, 401, 404, 429, 500, 503, 529};
+
+static const enum acog_cause causes[] = {ACOG_CAUSE_CONNECT, ACOG_CAUSE_CLOSED, ACOG_CAUSE_CUT,
+                                         ACOG_CAUSE_BAD_ANSWER, ACOG_CAUSE_GATEWAY};
+
+struct play {
+    const uint8_t *at;
+    const uint8_t *end;
+    struct engine_rows *rows;
+    struct acog_exchange *exchange;
+    int64_t now_ms;
+    unsigned allocations_left; /* until one fails; 0: none does */
+    /* of the request */
+    char body[4096]; /* lent to the exchange */
+    struct acog_header_row headers[2];
+    bool head;        /* asked for: the length of a body that does not come */
+    uint32_t sent;    /* attempts */
+    uint32_t running; /* 0: none */
+    bool client_gone;
+    unsigned status;
+    int64_t content_length;
+    struct acog_buffer reply;
+    bool reply_cut; /* more came than is kept */
+    bool ended;
+    bool aborted;
+    bool finished;
+    uint16_t candidates[2];
+};
+
+/* -- the snapshot's reference, which core/policy defines for the product ----------------------------- */
+
+static size_t references;
+
+struct acog_snapshot *acog_snapshot_ref(struct acog_snapshot *snapshot)
+{
+    references++;
+    return snapshot;
+}
+
+void acog_snapshot_unref(struct acog_snapshot **snapshot)
+{
+    ACOG_ASSERT(references > 0);
+    references--;
+    *snapshot = NULL;
+}
+
+/* -- bytes ------------------------------------------------------------------------------------------- */
+
+static unsigned take(struct play *play)
+{
+    return play->at == play->end ? 0 : *play->at++;
+}
+
+static size_t choose(struct play *play, size_t below)
+{
+    return take(play) % below;
+}
+
+static struct acog_view take_bytes(struct play *play)
+{
+    size_t wanted = take(play);
+    size_t left = (size_t)(play->end - play->at);
+    struct acog_view bytes = {.ptr = (const char *)play->at, .len = wanted < left ? wanted : left};
+    play->at += bytes.len;
+    return bytes;
+}
+
+static bool fails_now(void *user)
+{
+    struct play *play = user;
+    if (play->allocations_left == 0) {
+        return false;
+    }
+    play->allocations_left--;
+    return play->allocations_left == 0;
+}
+
+/* What the test allocates for itself never fails. */
+static void spare(struct play *play, bool spared)
+{
+    acog_memory_fail_when(spared ? NULL : fails_now, play);
+}
+
+/* -- commands ---------------------------------------------------------------------------------------- */
+
+static void answer(struct play *play, const struct acog_ask *ask)
+{
+    static const struct acog_verdict verdicts[2] = {{.keep = true}, {.keep = false}};
+    static const double numbers[2] = {1, 2};
+    unsigned how = take(play);
+    struct acog_answer answer = {.failed = how % 8 == 0, .count = ask->count};
+    switch (ask->kind) {
+    case ACOG_SLOT_MATCH:
+        play->candidates[0] = how & 1;
+        play->candidates[1] = (how & 1) ^ 1;
+        answer.candidates = play->candidates;
+        answer.count = how % 3;
+        break;
+    case ACOG_SLOT_FILTER:
+    case ACOG_SLOT_USABLE:
+        answer.verdicts = verdicts;
+        break;
+    case ACOG_SLOT_ORDER:
+        answer.numbers = numbers;
+        break;
+    }
+    acog_exchange_policy_answered(play->exchange, &answer, play->now_ms);
+}
+
+static void check_order(const struct acog_upstream_order *order)
+{
+    uint64_t bytes = 0;
+    ACOG_ASSERT(order->connection != NULL);
+    for (size_t i = 0; i < order->piece_count; i++) {
+        bytes += order->pieces[i].len;
+    }
+    ACOG_ASSERT(bytes == order->body_bytes);
+}
+
+static void check_head(const struct acog_reply_head *head)
+{
+    ACOG_ASSERT(head->status >= 200 && head->status < 600);
+    for (size_t i = 0; i < head->header_count; i++) {
+        struct acog_view value = head->headers[i].value;
+        ACOG_ASSERT(head->headers[i].name.len > 0);
+        for (size_t k = 0; k < value.len; k++) {
+            unsigned char byte = (unsigned char)value.ptr[k];
+            ACOG_ASSERT((byte >= 0x20 || byte == '\t') && byte != 0x7f);
+        }
+    }
+}
+
+static void keep_data(struct play *play, struct acog_view data)
+{
+    ACOG_ASSERT(data.len > 0);
+    if (acog_buffer_append(&play->reply, data) != ACOG_OK) {
+        play->reply_cut = true;
+    }
+}
+
+static void perform(struct play *play, const struct acog_command *command)
+{
+    bool open = play->status != 0 && !play->ended && !play->aborted;
+    ACOG_ASSERT(!play->finished);
+    switch (command->type) {
+    case ACOG_COMMAND_ASK:
+        answer(play, command->ask);
+        return;
+    case ACOG_COMMAND_SEND:
+        ACOG_ASSERT(command->attempt > play->sent); /* one that found no memory is not sent */
+        ACOG_ASSERT(play->running == 0);
+        play->sent = play->running = command->attempt;
+        check_order(command->order);
+        return;
+    case ACOG_COMMAND_CANCEL:
+        ACOG_ASSERT(command->attempt == play->running);
+        play->running = 0;
+        return;
+    case ACOG_COMMAND_REPLY_HEAD:
+        ACOG_ASSERT(play->status == 0 && !play->client_gone);
+        play->status = command->head.status;
+        play->content_length = command->head.content_length;
+        check_head(&command->head);
+        return;
+    case ACOG_COMMAND_REPLY_DATA:
+        ACOG_ASSERT(open && !play->client_gone);
+        keep_data(play, command->data);
+        return;
+    case ACOG_COMMAND_REPLY_END:
+        ACOG_ASSERT(open && !play->client_gone);
+        play->ended = true;
+        return;
+    case ACOG_COMMAND_REPLY_ABORT:
+        ACOG_ASSERT(open && !play->client_gone);
+        play->aborted = true;
+        return;
+    case ACOG_COMMAND_FINISHED:
+        ACOG_ASSERT(play->running == 0);
+        ACOG_ASSERT(play->ended || play->aborted || play->client_gone);
+        play->finished = true;
+        return;
+    }
+}
+
+static void drain(struct play *play)
+{
+    struct acog_command command;
+    while (acog_exchange_next(play->exchange, &command)) {
+        spare(play, true);
+        perform(play, &command);
+        spare(play, false);
+    }
+}
+
+/* -- happenings -------------------------------------------------------------------------------------- */
+
+static void begin(struct play *play)
+{
+    static const char *const methods[] = {"POST", "POST", "POST", "GET", "HEAD", "DELETE"};
+    struct acog_view body = acog_view_of(bodies[choose(play, sizeof(bodies) / sizeof(bodies[0]))]);
+    const char *target = targets[choose(play, sizeof(targets) / sizeof(targets[0]))];
+    unsigned how = take(play);
+    if (how % 4 == 0) { /* a body of the fuzzer's own, or one with a hole in it */
+        struct acog_view bytes = take_bytes(play);
+        body = how % 8 == 0 ? bytes : acog_view_slice(body, 0, bytes.len);
+    }
+    memcpy(play->body, body.len == 0 ? "" : body.ptr, body.len);
+    body.ptr = play->body;
+    play->headers[0] =
+        (struct acog_header_row){ACOG_VIEW("content-type"), ACOG_VIEW("application/json")};
+    play->headers[1] = (struct acog_header_row){ACOG_VIEW("x-request-id"), take_bytes(play)};
+    play->head = how % 6 == 4;
+    play->sent = play->running = 0;
+    play->client_gone = play->ended = play->aborted = play->finished = play->reply_cut = false;
+    play->status = 0;
+    play->reply.len = 0;
+    const struct acog_exchange_start start = {.snapshot = &play->rows->snapshot,
+                                              .shared = &play->rows->shared,
+                                              .method = acog_view_of(methods[how % 6]),
+                                              .target = acog_view_of(target),
+                                              .headers = play->headers,
+                                              .header_count = how % 16 == 1 ? 0 : 2,
+                                              .body = body,
+                                              .now_ms = play->now_ms,
+                                              .unix_ms = INT64_C(1764500000000),
+                                              .seed = how,
+                                              .draining = how % 32 == 2,
+                                              .local = how % 2 == 0};
+    acog_exchange_start(play->exchange, &start);
+    drain(play);
+}
+
+static void tell_head(struct play *play)
+{
+    static const char *const waits[] = {"1", "-5", "99999999999999999999",
+                                        "Mon, 01 Dec 2025 00:00:00 GMT"};
+    unsigned status = statuses[choose(play, sizeof(statuses) / sizeof(statuses[0]))];
+    unsigned how = take(play);
+    const char *type = types[how % 4];
+    struct acog_header_row rows[3] = {
+        {ACOG_VIEW("retry-after"), acog_view_of(waits[how / 16 % 4])},
+        {ACOG_VIEW("x-request-id"), ACOG_VIEW("upstream-1")},
+    };
+    size_t count = how / 4 % 3;
+    if (type != NULL) {
+        rows[count++] = (struct acog_header_row){ACOG_VIEW("content-type"), acog_view_of(type)};
+    }
+    acog_exchange_upstream_head(play->exchange, play->running, status, rows, count, play->now_ms);
+}
+
+/* From memory of just that size, gone afterwards: a view that is kept too long is found. */
+static void tell_bytes(struct play *play, uint32_t attempt, struct acog_view bytes)
+{
+    if (bytes.len == 0) {
+        return;
+    }
+    spare(play, true);
+    char *copy = acog_grow(NULL, bytes.len);
+    ACOG_ASSERT(copy != NULL);
+    memcpy(copy, bytes.ptr, bytes.len);
+    spare(play, false);
+    acog_exchange_upstream_body(play->exchange, attempt,
+                                (struct acog_view){.ptr = copy, .len = bytes.len}, play->now_ms);
+    drain(play);
+    acog_free(copy);
+}
+
+static void leave(struct play *play)
+{
+    if (!play->client_gone && !play->finished) {
+        play->client_gone = true;
+        acog_exchange_client_gone(play->exchange, play->now_ms);
+        drain(play);
+    }
+}
+
+static void wait(struct play *play, int64_t ms)
+{
+    play->now_ms += ms;
+    acog_exchange_tick(play->exchange, play->now_ms);
+    drain(play);
+}
+
+static void tell_fragment(struct play *play)
+{
+    struct acog_view all =
+        acog_view_of(fragments[choose(play, sizeof(fragments) / sizeof(fragments[0]))]);
+    size_t cut = take(play); /* where it is cut in two; far ones: not at all */
+    tell_bytes(play, play->running, acog_view_slice(all, 0, cut));
+    if (play->running != 0) {
+        tell_bytes(play, play->running, acog_view_slice(all, cut, all.len));
+    }
+}
+
+/* What an attempt does. */
+static void happen_upstream(struct play *play, enum happening what)
+{
+    uint32_t attempt = play->running;
+    unsigned how = 0;
+    if (attempt == 0) {
+        return;
+    }
+    switch (what) {
+    case CONNECTED:
+        acog_exchange_connected(play->exchange, attempt, take(play) % 2 == 0, play->now_ms);
+        break;
+    case HEAD:
+        tell_head(play);
+        break;
+    case FRAGMENT:
+        tell_fragment(play);
+        break;
+    case BYTES:
+        tell_bytes(play, attempt, take_bytes(play));
+        break;
+    case END:
+        play->running = 0;
+        acog_exchange_upstream_end(play->exchange, attempt, play->now_ms);
+        break;
+    case FAILED:
+        how = take(play);
+        play->running = 0;
+        acog_exchange_upstream_failed(play->exchange, attempt, causes[how % 5], how / 8 % 2 == 0,
+                                      play->now_ms);
+        break;
+    case OLD_ATTEMPT:
+    case CLIENT_GONE:
+    case CLIENT_FULL:
+    case TIME:
+    case NO_MEMORY:
+    case NEXT_REQUEST:
+    case HAPPENINGS:
+        ACOG_UNREACHABLE("not of an attempt");
+    }
+    drain(play);
+}
+
+static void happen(struct play *play, enum happening what)
+{
+    switch (what) {
+    case CONNECTED:
+    case HEAD:
+    case FRAGMENT:
+    case BYTES:
+    case END:
+    case FAILED:
+        happen_upstream(play, what);
+        return;
+    case OLD_ATTEMPT:
+        if (play->sent > 0 && play->running != 1) {
+            tell_bytes(play, 1, take_bytes(play));
+        }
+        return;
+    case CLIENT_GONE:
+        leave(play);
+        return;
+    case CLIENT_FULL:
+        if (!play->client_gone && !play->finished) {
+            acog_exchange_client_full(play->exchange, take(play) % 2 == 0, play->now_ms);
+            drain(play);
+        }
+        return;
+    case TIME:
+        wait(play, (int64_t)take(play) * (int64_t)take(play));
+        return;
+    case NO_MEMORY:
+        play->allocations_left = take(play);
+        return;
+    case NEXT_REQUEST:
+    case HAPPENINGS:
+        return;
+    }
+}
+
+/* -- the whole ----------------------------------------------------------------------------------------- */
+
+static void check_end(struct play *play)
+{
+    struct acog_view reply = acog_buffer_view(&play->reply);
+    struct acog_json_value value;
+    struct acog_json_error error;
+    const struct acog_exchange_record *record = acog_exchange_record(play->exchange);
+    ACOG_ASSERT(record->snapshot == &play->rows->snapshot);
+    if (play->ended && play->content_length >= 0 && !play->reply_cut && !play->head) {
+        ACOG_ASSERT(reply.len == (uint64_t)play->content_length);
+    }
+    if (play->ended && play->status >= 400 && reply.len > 0) {
+        ACOG_ASSERT(acog_json_check(reply, ACOG_JSON_DEPTH_MAX, &value, &error) == ACOG_OK);
+        ACOG_ASSERT(acog_view_find(reply, ACOG_VIEW(SECRET)) == reply.len);
+    }
+    if (record->request != NULL) {
+        struct acog_buffer text;
+        acog_buffer_init(&text, REPLY_MAX);
+        ACOG_ASSERT(acog_exchange_render_record(record, &text) == ACOG_OK);
+        ACOG_ASSERT(acog_json_check(acog_buffer_view(&text), ACOG_JSON_DEPTH_MAX, &value, &error) ==
+                    ACOG_OK);
+        acog_buffer_fini(&text);
+    }
+}
+
+static void live(struct play *play)
+{
+    begin(play);
+    while (!play->finished && play->at < play->end) {
+        enum happening what = (enum happening)choose(play, HAPPENINGS);
+        if (what == NEXT_REQUEST) {
+            break;
+        }
+        happen(play, what);
+    }
+    play->allocations_left = 0;
+    for (int i = 0; i < 40 && !play->finished; i++) { /* the clocks of every attempt */
+        wait(play, WAIT_MS);
+    }
+    leave(play);
+    wait(play, WAIT_MS); /* a drain has its own */
+    ACOG_ASSERT(play->finished);
+    spare(play, true);
+    check_end(play);
+    spare(play, false);
+    acog_exchange_reset(play->exchange);
+}
+
+static void fill_policy(struct play *play)
+{
+    struct acog_policy *policy = &play->rows->snapshot.policy;
+    unsigned how = take(play);
+    policy->commit.stream = (enum acog_commit_level)(how % 3);
+    policy->commit.whole = how / 4 % 2 == 0 ? ACOG_COMMIT_HEADERS : ACOG_COMMIT_ANSWER;
+    policy->commit.held_bytes_max = how / 8 % 4 == 0 ? 300 : 64000;
+    policy->commit.fail_when_full = how / 32 % 2 == 0;
+    policy->bad_event_drops = how / 64 % 2 == 0;
+    policy->drain_ms = how / 128 % 2 == 0 ? 0 : 5000;
+    how = take(play);
+    for (int i = 0; i < ACOG_DIALECT_COUNT; i++) {
+        policy->stream_errors[i].on_event = (enum acog_stream_end)(how % 5);
+        policy->stream_errors[i].on_lost = (enum acog_stream_end)(how / 5 % 5);
+    }
+    policy->match_slot = how / 25 % 3 == 0 ? 0 : ACOG_NO_SLOT;
+    if (how / 75 % 2 == 0) {
+        policy->refusal = (struct acog_refusal){
+            .empty_200 = true, .fallback_model = ACOG_VIEW("m2"), .same_connection = true};
+    }
+#define ACOG_CONDITION(name_, text_, status_, code_, message_)      \
+    policy->errors[ACOG_CONDITION_##name_].status = (status_);      \
+    policy->errors[ACOG_CONDITION_##name_].code = ACOG_VIEW(code_); \
+    policy->errors[ACOG_CONDITION_##name_].message = ACOG_VIEW(message_);
+#include "acog/condition.def"
+#undef ACOG_CONDITION
+    memset(policy->reads_body, 0xff, sizeof(policy->reads_body));
+}
+
+static void fill_rows(struct play *play)
+{
+    struct engine_rows *rows = engine_rows_new((enum engine_policy)choose(play, 5));
+    play->rows = rows;
+    rows->snapshot.limits =
+        (struct acog_limits){.json_depth = 64, .event_bytes = 4096, .answer_bytes = 16384};
+    fill_policy(play);
+    (void)engine_rows_add(rows, "one", ACOG_CHANNEL_DIRECT, "m");
+    (void)engine_rows_add(rows, "two", ACOG_CHANNEL_VERTEX, "m");
+    (void)engine_rows_candidate(rows, &rows->connections[0], "m2");
+    rows->connections[0].key = rows->connections[1].key = ACOG_VIEW(SECRET);
+    rows->connections[0].is_default = take(play) % 2 == 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct play play;
+    play = (struct play){.at = data, .end = data + size, .now_ms = 1000};
+    acog_buffer_init(&play.reply, REPLY_MAX);
+    fill_rows(&play);
+    play.exchange = acog_exchange_new();
+    ACOG_ASSERT(play.exchange != NULL);
+    spare(&play, false);
+    for (int i = 0; i < REQUESTS_MAX && (i == 0 || play.at < play.end); i++) {
+        live(&play);
+    }
+    spare(&play, true);
+    acog_exchange_free(&play.exchange);
+    ACOG_ASSERT(references == 0);
+    engine_rows_free(&play.rows);
+    acog_buffer_fini(&play.reply);
+    return 0;
+}
