@@ -331,10 +331,10 @@ void acog_exchange_tell(struct acog_exchange *exchange, const struct acog_event 
         struct acog_actions actions;
         acog_engine_step(exchange->snapshot, exchange->start.shared, &exchange->request, &next,
                          &actions);
+        acog_exchange_write_transcript(exchange, &next, &actions);
         for (size_t i = 0; i < actions.count; i++) {
             perform(exchange, &actions.list[i]);
         }
-        acog_exchange_write_transcript(exchange, &next, &actions);
         if (exchange->stillborn == 0) {
             break;
         }

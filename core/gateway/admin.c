@@ -6,6 +6,7 @@
 #include "acog/memory.h"
 #include "address.h"
 #include "metrics.h"
+#include "receipts.h"
 #include "status.h"
 
 #include <inttypes.h>
@@ -75,6 +76,19 @@ enum page {
     ACOG_PAGE_UNKNOWN,
 };
 
+/* The id whose record is asked for; empty: the target asks for none. */
+static struct acog_view record_id(struct acog_view target)
+{
+    static const char *const starts[] = {"/v1/generation?id=", "/v1/receipts/"};
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        struct acog_view start = acog_view_of(starts[i]);
+        if (acog_view_starts(target, start)) {
+            return acog_view_slice(target, start.len, target.len);
+        }
+    }
+    return (struct acog_view){0};
+}
+
 static enum page find_page(struct acog_view target)
 {
     static const char *const paths[] = {"/metrics", "/status.json", "/healthz", "/readyz"};
@@ -115,10 +129,28 @@ static void send_made(struct acog_admin *admin, struct acog_http_stream *stream,
     acog_buffer_clear(&admin->page, PAGE_BYTES_MAX / 64);
 }
 
+static void send_record(struct acog_admin *admin, struct acog_http_stream *stream,
+                        struct acog_view id)
+{
+    struct acog_receipts *receipts = admin->service->receipts;
+    enum acog_code code =
+        receipts == NULL ? ACOG_NOT_FOUND : acog_receipts_find(receipts, id, &admin->page);
+    if (code == ACOG_NOT_FOUND) {
+        send_page(stream, 404, TEXT_TYPE, ACOG_VIEW("no record of that request is kept\n"));
+    } else {
+        send_made(admin, stream, code, JSON_TYPE);
+    }
+}
+
 static void answer(struct acog_admin *admin, struct acog_http_stream *stream,
                    struct acog_view target)
 {
     bool draining = acog_service_state(admin->service) == ACOG_SERVICE_DRAINING;
+    struct acog_view id = record_id(target);
+    if (id.len > 0) {
+        send_record(admin, stream, id);
+        return;
+    }
     switch (find_page(target)) {
     case ACOG_PAGE_METRICS:
         send_made(admin, stream, acog_metrics_render(admin->service, acog_now_ms(), &admin->page),
@@ -139,7 +171,8 @@ static void answer(struct acog_admin *admin, struct acog_http_stream *stream,
         break;
     }
     send_page(stream, 404, TEXT_TYPE,
-              ACOG_VIEW("there are /metrics, /status.json, /healthz and /readyz\n"));
+              ACOG_VIEW("there are /metrics, /status.json, /healthz, /readyz, /v1/generation?id= "
+                        "and /v1/receipts/ID\n"));
 }
 
 /* -- the server's handler ----------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
-/* admin.h - the operator's listener: GET /metrics, /status.json, /healthz, /readyz. On the main thread.
+/* admin.h - the operator's listener: GET /metrics, /status.json, /healthz, /readyz, and the decision records at
+ * /v1/generation?id= and /v1/receipts/{id}. On the main thread.
  *
  * It has no password, so it must not be reachable through a browser: a Host that is no address of this listener is
  * refused (DNS rebinding), no CORS header is ever sent, and nothing but GET is served.

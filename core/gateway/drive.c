@@ -6,6 +6,9 @@
 #include "acog/exchange.h"
 #include "acog/memory.h"
 #include "acog/random.h"
+#include "address.h"
+#include "admin.h"
+#include "receipts.h"
 #include "record.h"
 
 #include <string.h>
@@ -315,11 +318,39 @@ static void perform(struct acog_drive *drive, const struct acog_command *command
 
 /* -- the end ------------------------------------------------------------------------------------------ */
 
+/* Records are for the operator and for whoever made the request: as long as there are no gateway keys to tell one caller
+ * from another, for callers on this machine, and not for a page that a browser was made to open (DNS rebinding). */
+static bool may_see_records(const struct acog_service *service, const struct acog_http_head *head)
+{
+    return service->listener != NULL && acog_listener_is_local(service->listener) &&
+           acog_admin_host_allowed(
+               acog_header_find(head->fields, head->field_count, ACOG_VIEW("host")),
+               service->listener);
+}
+
+static enum acog_code find_record(void *user, struct acog_view request_id, struct acog_buffer *out)
+{
+    return acog_receipts_find(user, request_id, out);
+}
+
+static void keep_record(struct acog_worker *worker, const struct acog_exchange_record *record)
+{
+    struct acog_receipts *receipts = worker->service->receipts;
+    if (receipts == NULL || !record->routed) {
+        return;
+    }
+    worker->receipt.len = 0;
+    if (acog_exchange_render_record(record, &worker->receipt) == ACOG_OK) {
+        acog_receipts_add(receipts, record->request_id, &worker->receipt);
+    }
+}
+
 static void note(struct acog_drive *drive)
 {
     struct acog_worker *worker = drive->worker;
     const struct acog_exchange_record *record = acog_exchange_record(drive->exchange);
     acog_metrics_note(worker->counts, worker->service->snapshot->connection_count, record);
+    keep_record(worker, record);
     if (!acog_log_wants(worker->service->log, acog_record_level(record))) {
         return;
     }
@@ -486,6 +517,9 @@ void acog_drive_begin(struct acog_worker *worker, struct acog_http_stream *strea
         .unix_ms = acog_unix_ms(),
         .seed = acog_random_next(&worker->random),
         .draining = acog_service_state(service) == ACOG_SERVICE_DRAINING,
+        .local = may_see_records(service, request->head),
+        .find_record = service->receipts == NULL ? NULL : find_record,
+        .find_record_user = service->receipts,
     };
     struct acog_drive *drive = take_spare(worker);
     if (drive == NULL) {

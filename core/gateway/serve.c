@@ -10,6 +10,7 @@
 #include "findings.h"
 #include "metrics.h"
 #include "process.h"
+#include "receipts.h"
 #include "service.h"
 #include "worker.h"
 
@@ -214,6 +215,13 @@ static enum acog_code choose(struct gateway *gateway, const struct acog_serve_op
                               ACOG_VIEW_FMT(gateway->listen.host));
     }
     gateway->service.metrics = acog_metrics_new(gateway->worker_count, snapshot->connection_count);
+    gateway->service.listener = &gateway->listen;
+    if (snapshot->limits.records > 0) {
+        gateway->service.receipts = acog_receipts_new(snapshot->limits.records);
+        if (gateway->service.receipts == NULL) {
+            return acog_error_set(error, ACOG_NO_MEMORY, "out of memory for limits.records");
+        }
+    }
     return gateway->service.metrics == NULL ? acog_error_set(error, ACOG_NO_MEMORY, "out of memory")
                                             : ACOG_OK;
 }
@@ -417,6 +425,7 @@ static void unmake(struct gateway *gateway)
         (void)close(gateway->log_fd);
     }
     acog_metrics_free(&gateway->service.metrics);
+    acog_receipts_free(&gateway->service.receipts);
     if (gateway->service.snapshot != NULL) {
         acog_snapshot_unref(&gateway->service.snapshot);
     }

@@ -14,6 +14,7 @@
 #define ACOG_ADDRESS_TEXT_MAX 320
 
 struct acog_http_tls;
+struct acog_receipts;
 struct acog_metrics;
 
 enum acog_service_state {
@@ -27,7 +28,9 @@ struct acog_service {
     struct acog_shared *shared;
     struct acog_log *log;
     struct acog_metrics *metrics;
-    struct acog_http_tls *listen_tls; /* lent; NULL: plain */
+    struct acog_receipts *receipts;       /* NULL: none are kept */
+    const struct acog_listener *listener; /* of the clients; lent */
+    struct acog_http_tls *listen_tls;     /* lent; NULL: plain */
     struct acog_http_tls *admin_tls;
     int64_t started_ms;
     int64_t started_unix_ms;

@@ -5,6 +5,7 @@
 #include "acog/exchange.h"
 #include "acog/memory.h"
 #include "drive.h"
+#include "receipts.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -288,6 +289,7 @@ struct acog_worker *acog_worker_new(struct acog_service *service, unsigned numbe
     worker->counts = service->metrics->workers[number];
     acog_buffer_init(&worker->log_lines, LOG_LINES_BYTES_MAX);
     acog_buffer_init(&worker->error_body, ERROR_BODY_BYTES_MAX);
+    acog_buffer_init(&worker->receipt, ACOG_RECEIPT_BYTES_MAX);
     enum acog_code code = make_parts(worker, worker_count, error);
     if (code != ACOG_OK) {
         (void)close(socket);
@@ -324,6 +326,7 @@ void acog_worker_free(struct acog_worker **worker)
     }
     acog_buffer_fini(&gone->log_lines);
     acog_buffer_fini(&gone->error_body);
+    acog_buffer_fini(&gone->receipt);
     acog_free(gone);
     *worker = NULL;
 }

@@ -47,6 +47,7 @@ struct acog_worker {
     uint64_t random;              /* seeds of requests */
     struct acog_buffer log_lines; /* of this turn of the loop */
     size_t log_line_count;
+    struct acog_buffer receipt;    /* the next one in the making */
     struct acog_buffer error_body; /* has room already: it must serve without memory */
     char refusal_id
         [ACOG_MADE_ID_BYTES]; /* of the last request that was answered without an exchange */

@@ -49,6 +49,7 @@ static const struct field limit_fields[] = {
      .min = 1,
      .max = 10000000},
     {.name = "pool_idle", .kind = ACOG_FIELD_SIZE, .offset = LIMIT(pool_idle), .max = 100000},
+    {.name = "records", .kind = ACOG_FIELD_SIZE, .offset = LIMIT(records), .max = 1000000},
     {.name = "keep_alive_ms",
      .kind = ACOG_FIELD_MILLISECONDS,
      .offset = LIMIT(keep_alive_ms),
@@ -82,6 +83,7 @@ static const struct acog_limits default_limits = {
     .answer_bytes = (size_t)64 * 1024 * 1024,
     .connections = 10000,
     .pool_idle = 64,
+    .records = 1000,
     .keep_alive_ms = 75000,
     .head_ms = 10000,
     .body_ms = 60000,
@@ -249,7 +251,8 @@ void compile_gateway(struct compile *compile, int index)
             reader_error(reader, "must return acog.gateway { … }, and returns nothing");
         } else {
             reader_error(reader, "must return acog.gateway { … }, not a %s%s",
-                         kind == NULL ? "" : "acog.", kind == NULL ? luaL_typename(L, index) : kind);
+                         kind == NULL ? "" : "acog.",
+                         kind == NULL ? luaL_typename(L, index) : kind);
         }
         return;
     }

@@ -514,6 +514,7 @@ struct acog_limits {
     size_t answer_bytes;     /* 64 MB: a whole answer, decoded */
     size_t connections;      /* 10,000 in all workers */
     size_t pool_idle;        /* 64 per upstream and worker */
+    size_t records;          /* 1,000 decision records kept in memory; 0: none */
     int64_t keep_alive_ms;   /* 75 s */
     int64_t head_ms;         /* 10 s */
     int64_t body_ms;         /* 60 s between reads */
