@@ -16,4 +16,5 @@ if ! command -v varnishtest >/dev/null; then
     echo "SKIPPED: varnishtest is missing (Debian: apt install varnish)"
     exit 77
 fi
-exec varnishtest -t 60 -Dacog="$1" -Dscripts="$(dirname "$2")" "$2"
+# -b: the whole log of a script, large bodies included, is kept in one buffer.
+exec varnishtest -b 64M -t 60 -Dacog="$1" -Dscripts="$(dirname "$2")" "$2"
