@@ -16,7 +16,8 @@ class Row(NamedTuple):
 
 
 def answered(*statuses):
-    return lambda outcome: bool(outcome.statuses) and outcome.statuses[-1] in statuses
+    """The last answer is one of these, or was lost: nginx resets a connection on which more comes after its refusal."""
+    return lambda outcome: outcome.end == "closed" and (not outcome.statuses or outcome.statuses[-1] in statuses)
 
 
 def served_and_closed(outcome):
