@@ -72,54 +72,16 @@ static struct list_place place_in(struct acog_json_value list, int64_t index)
 
 /* -- edits ----------------------------------------------------------------------------------------- */
 
-/* What of some bytes becomes something else. */
-struct edits {
-    struct {
-        struct acog_view place;
-        struct acog_view text;
-    } list[ACOG_EXCHANGE_NOTE_EDITS_MAX];
-
-    size_t count;
-};
-
-static void edit(struct edits *edits, struct acog_view place, struct acog_view text)
-{
-    ACOG_ASSERT(edits->count < ACOG_EXCHANGE_NOTE_EDITS_MAX);
-    size_t at = edits->count;
-    while (at > 0 && edits->list[at - 1].place.ptr > place.ptr) {
-        edits->list[at] = edits->list[at - 1];
-        at--;
-    }
-    edits->list[at].place = place;
-    edits->list[at].text = text;
-    edits->count++;
-}
-
-static void add_piece(struct acog_exchange_pieces *pieces, struct acog_view piece)
-{
-    if (piece.len > 0) {
-        ACOG_ASSERT(pieces->count < ACOG_EXCHANGE_PIECES_MAX);
-        pieces->list[pieces->count] = piece;
-        pieces->count++;
-    }
-}
-
 static void add_edited(struct acog_exchange_pieces *pieces, struct acog_view bytes,
-                       const struct edits *edits)
+                       const struct acog_splice *edits)
 {
-    size_t done = 0;
-    for (size_t i = 0; i < edits->count; i++) {
-        size_t from = (size_t)(edits->list[i].place.ptr - bytes.ptr);
-        add_piece(pieces, acog_view_slice(bytes, done, from));
-        add_piece(pieces, edits->list[i].text);
-        done = from + edits->list[i].place.len;
-    }
-    add_piece(pieces, acog_view_slice(bytes, done, bytes.len));
+    pieces->count += acog_splice_pieces(edits, bytes, pieces->list + pieces->count,
+                                        ACOG_EXCHANGE_PIECES_MAX - pieces->count);
 }
 
 /* The number `value` becomes `number`. */
 static enum acog_code edit_number(struct acog_exchange *exchange, struct acog_json_value value,
-                                  int64_t number, struct edits *edits)
+                                  int64_t number, struct acog_splice *edits)
 {
     char *memory = acog_arena_take(&exchange->scratch, NUMBER_BYTES);
     if (memory == NULL) {
@@ -128,7 +90,7 @@ static enum acog_code edit_number(struct acog_exchange *exchange, struct acog_js
     struct acog_buffer digits;
     acog_buffer_init_over(&digits, memory, NUMBER_BYTES);
     enum acog_code code = acog_buffer_format(&digits, "%lld", (long long)number);
-    edit(edits, value.raw, acog_buffer_view(&digits));
+    acog_splice_edit(edits, value.raw, acog_buffer_view(&digits));
     return code;
 }
 
@@ -144,7 +106,8 @@ static enum acog_code write_element(const struct acog_exchange *exchange, struct
 
 static enum acog_code edit_list(struct acog_exchange *exchange,
                                 const struct acog_exchange_attempt *attempt,
-                                struct acog_json_value list, int64_t index, struct edits *edits)
+                                struct acog_json_value list, int64_t index,
+                                struct acog_splice *edits)
 {
     struct list_place place = place_in(list, index);
     struct acog_buffer out;
@@ -159,7 +122,7 @@ static enum acog_code edit_list(struct acog_exchange *exchange,
         code = acog_buffer_append(&out, ACOG_VIEW(","));
     }
     if (code == ACOG_OK) {
-        edit(edits, place.at, acog_buffer_view(&out));
+        acog_splice_edit(edits, place.at, acog_buffer_view(&out));
     }
     return code;
 }
@@ -167,7 +130,7 @@ static enum acog_code edit_list(struct acog_exchange *exchange,
 /* The first choice's text begins with the note; where there is none (tool calls) it is the text. */
 static enum acog_code edit_chat(struct acog_exchange *exchange,
                                 const struct acog_exchange_attempt *attempt,
-                                struct acog_json_value answer, struct edits *edits)
+                                struct acog_json_value answer, struct acog_splice *edits)
 {
     struct acog_json_cursor choices = acog_json_enter(member(answer, ACOG_VIEW("choices")));
     if (!acog_json_next(&choices)) {
@@ -189,8 +152,8 @@ static enum acog_code edit_chat(struct acog_exchange *exchange,
                     : acog_note_write_around(exchange, ACOG_VIEW("\""), ACOG_VIEW("\""), &out);
     }
     if (code == ACOG_OK) {
-        edit(edits, text ? acog_view_slice(content.raw, 1, 1) : content.raw,
-             acog_buffer_view(&out));
+        acog_splice_edit(edits, text ? acog_view_slice(content.raw, 1, 1) : content.raw,
+                         acog_buffer_view(&out));
     }
     return code;
 }
@@ -200,7 +163,7 @@ enum acog_code acog_exchange_note_whole(struct acog_exchange *exchange,
                                         struct acog_exchange_pieces *pieces)
 {
     struct acog_view body = acog_buffer_view(&attempt->held);
-    struct edits edits = {.count = 0};
+    struct acog_splice edits = {.count = 0};
     struct acog_json_value answer;
     struct acog_json_error error;
     enum acog_code code = acog_json_check(body, DEPTH_MAX, &answer, &error);
@@ -227,7 +190,7 @@ struct reading {
     struct acog_exchange_attempt *attempt;
     struct acog_json_value object;
     unsigned outputs;
-    struct edits edits;
+    struct acog_splice edits;
     struct acog_view frames; /* of the note, before the event */
 };
 
@@ -385,7 +348,10 @@ enum acog_code acog_exchange_note_event(struct acog_exchange *exchange,
             break;
         }
     }
-    add_piece(pieces, reading.frames);
+    if (reading.frames.len > 0) {
+        pieces->list[pieces->count] = reading.frames;
+        pieces->count++;
+    }
     add_edited(pieces, raw, &reading.edits);
     return code;
 }

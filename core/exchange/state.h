@@ -5,6 +5,7 @@
  *   surface.c     method and path: which surface, or a local answer (models.c)
  *   client.c      the client's request into facts
  *   writer.c      the client's request into an attempt's request
+ *   splice.c      bytes of which a few places are written anew, for writer.c and note.c
  *   reader.c      an attempt's answer: head, whole body, error body, end
  *   events.c      an attempt's answer: events of a stream
  *   reply.c       the head of the reply
@@ -24,6 +25,7 @@
 #include "acog/arena.h"
 #include "acog/exchange.h"
 #include "acog/sse.h"
+#include "splice.h"
 
 #define ACOG_EXCHANGE_ARENA_MAX    ((size_t)4 * 1024 * 1024)
 #define ACOG_EXCHANGE_TEXT_MAX     ((size_t)4 * 1024 * 1024) /* a list of models is the longest */
@@ -35,11 +37,10 @@
     ((size_t)64 * 1024) /* read of a provider's error; the rest is left */
 #define ACOG_EXCHANGE_FAULT_WAIT_MS \
     5000 /* for an error's body to end; then its status alone counts */
-#define ACOG_EXCHANGE_TAIL_WAIT_MS   200           /* see ACOG_ATTEMPT_TAIL */
-#define ACOG_EXCHANGE_MODEL_MAX      ((size_t)256) /* of a model's name in texts and headers */
-#define ACOG_EXCHANGE_KEPT_BYTES     ((size_t)16 * 1024) /* of a buffer, from one request to the next */
-#define ACOG_EXCHANGE_NOTE_EDITS_MAX 3                   /* in one event: two numbers, a list */
-#define ACOG_EXCHANGE_PIECES_MAX     (2 + 2 * ACOG_EXCHANGE_NOTE_EDITS_MAX)
+#define ACOG_EXCHANGE_TAIL_WAIT_MS 200                 /* see ACOG_ATTEMPT_TAIL */
+#define ACOG_EXCHANGE_MODEL_MAX    ((size_t)256)       /* of a model's name in texts and headers */
+#define ACOG_EXCHANGE_KEPT_BYTES   ((size_t)16 * 1024) /* of a buffer, from one request to the next */
+#define ACOG_EXCHANGE_PIECES_MAX   (1 + ACOG_SPLICE_PIECES_MAX) /* the note, an event */
 
 /*   SENT --2xx head--> STREAM --terminal event--> TAIL --+
  *    |  \                 |                               +--> OVER

@@ -10,38 +10,15 @@
 
 #include <string.h>
 
-#define EDITS_MAX         3
 #define BETAS_MAX         64             /* values of anthropic-beta that are looked at */
 #define BETA_BYTES_MAX    ((size_t)2048) /* of them, sent */
 #define DROPPED_BYTES_MAX ((size_t)256)  /* of their names, when they are not */
 
 /* -- the body -------------------------------------------------------------------------------------- */
 
-/* `place` of the client's body (maybe of no length) becomes `text`. */
-struct edit {
-    struct acog_view place;
-    struct acog_view text;
-};
-
-struct edits {
-    struct edit list[EDITS_MAX]; /* in the order of the body */
-    size_t count;
-};
-
-static void add_edit(struct edits *edits, struct acog_view place, struct acog_view text)
-{
-    ACOG_ASSERT(edits->count < EDITS_MAX);
-    size_t at = edits->count;
-    while (at > 0 && edits->list[at - 1].place.ptr > place.ptr) {
-        edits->list[at] = edits->list[at - 1];
-        at--;
-    }
-    edits->list[at] = (struct edit){.place = place, .text = text};
-    edits->count++;
-}
-
 static enum acog_code edit_model(struct acog_exchange *exchange,
-                                 const struct acog_exchange_attempt *attempt, struct edits *edits)
+                                 const struct acog_exchange_attempt *attempt,
+                                 struct acog_splice *edits)
 {
     const struct acog_client_request *read = &exchange->client.read;
     if (acog_view_equal(read->model, attempt->model)) {
@@ -62,7 +39,7 @@ static enum acog_code edit_model(struct acog_exchange *exchange,
     if (code == ACOG_OK) {
         code = acog_buffer_append(&quoted, ACOG_VIEW("\""));
     }
-    add_edit(edits, read->spans.model, acog_buffer_view(&quoted));
+    acog_splice_edit(edits, read->spans.model, acog_buffer_view(&quoted));
     return code;
 }
 
@@ -77,53 +54,39 @@ static bool is_empty_object(struct acog_view object)
 }
 
 /* Asks for the usage chunk; other options of the client's stay as they are. */
-static void edit_usage(const struct acog_exchange *exchange, struct edits *edits)
+static void edit_usage(const struct acog_exchange *exchange, struct acog_splice *edits)
 {
     const struct acog_request_spans *spans = &exchange->client.read.spans;
     struct acog_view options = spans->stream_options;
     if (options.len == 0) {
-        add_edit(edits, acog_view_slice(spans->object, 1, 1),
-                 ACOG_VIEW("\"stream_options\":{\"include_usage\":true},"));
+        acog_splice_edit(edits, acog_view_slice(spans->object, 1, 1),
+                         ACOG_VIEW("\"stream_options\":{\"include_usage\":true},"));
     } else if (options.ptr[0] != '{') { /* null */
-        add_edit(edits, options, ACOG_VIEW("{\"include_usage\":true}"));
+        acog_splice_edit(edits, options, ACOG_VIEW("{\"include_usage\":true}"));
     } else if (spans->include_usage.len > 0) {
-        add_edit(edits, spans->include_usage, ACOG_VIEW("true"));
+        acog_splice_edit(edits, spans->include_usage, ACOG_VIEW("true"));
     } else {
-        add_edit(edits, acog_view_slice(options, 1, 1),
-                 is_empty_object(options) ? ACOG_VIEW("\"include_usage\":true")
-                                          : ACOG_VIEW("\"include_usage\":true,"));
+        acog_splice_edit(edits, acog_view_slice(options, 1, 1),
+                         is_empty_object(options) ? ACOG_VIEW("\"include_usage\":true")
+                                                  : ACOG_VIEW("\"include_usage\":true,"));
     }
 }
 
-static void add_piece(struct acog_upstream_order *order, struct acog_view piece)
+static void cut_body(struct acog_view body, const struct acog_splice *edits,
+                     struct acog_upstream_order *order)
 {
-    if (piece.len > 0) {
-        ACOG_ASSERT(order->piece_count < ACOG_BODY_PIECES_MAX);
-        order->pieces[order->piece_count] = piece;
-        order->piece_count++;
-        order->body_bytes += piece.len;
+    order->piece_count = acog_splice_pieces(edits, body, order->pieces, ACOG_BODY_PIECES_MAX);
+    order->body_bytes = 0;
+    for (size_t i = 0; i < order->piece_count; i++) {
+        order->body_bytes += order->pieces[i].len;
     }
-}
-
-static void splice(struct acog_view body, const struct edits *edits,
-                   struct acog_upstream_order *order)
-{
-    size_t done = 0;
-    for (size_t i = 0; i < edits->count; i++) {
-        const struct edit *edit = &edits->list[i];
-        size_t from = (size_t)(edit->place.ptr - body.ptr);
-        add_piece(order, acog_view_slice(body, done, from));
-        add_piece(order, edit->text);
-        done = from + edit->place.len;
-    }
-    add_piece(order, acog_view_slice(body, done, body.len));
 }
 
 static enum acog_code write_body(struct acog_exchange *exchange,
                                  struct acog_exchange_attempt *attempt)
 {
     struct acog_exchange_client *client = &exchange->client;
-    struct edits edits = {.count = 0};
+    struct acog_splice edits = {.count = 0};
     enum acog_code code = edit_model(exchange, attempt, &edits);
     if (code != ACOG_OK) {
         return code;
@@ -134,9 +97,9 @@ static enum acog_code write_body(struct acog_exchange *exchange,
         edit_usage(exchange, &edits);
     }
     if (client->pin_span.len > 0 && exchange->snapshot->policy.pin.strip) {
-        add_edit(&edits, client->pin_span, (struct acog_view){0});
+        acog_splice_edit(&edits, client->pin_span, (struct acog_view){0});
     }
-    splice(exchange->start.body, &edits, &attempt->order);
+    cut_body(exchange->start.body, &edits, &attempt->order);
     return ACOG_OK;
 }
 
