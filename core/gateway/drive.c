@@ -6,6 +6,7 @@
 #include "acog/exchange.h"
 #include "acog/memory.h"
 #include "acog/random.h"
+#include "acog/time.h"
 #include "address.h"
 #include "admin.h"
 #include "receipts.h"
@@ -115,8 +116,7 @@ static void arm(struct acog_drive *drive)
     }
     int64_t wait = deadline - acog_now_ms();
     wait = wait < 1 ? 1 : wait;
-    const struct timeval time = {.tv_sec = (time_t)(wait / 1000),
-                                 .tv_usec = (suseconds_t)(wait % 1000 * 1000)};
+    const struct timeval time = acog_time_wait(wait);
     if (evtimer_add(&drive->timer, &time) == 0) {
         drive->timer_at_ms = deadline;
     }

@@ -3,6 +3,7 @@
 #include "acog/gateway.h"
 #include "acog/memory.h"
 #include "acog/policy.h"
+#include "acog/time.h"
 #include "acog/upstream.h"
 #include "address.h"
 #include "admin.h"
@@ -80,8 +81,7 @@ static void tell_all(struct gateway *gateway, enum acog_worker_order order)
 static void begin_drain(struct gateway *gateway)
 {
     int64_t drain_ms = gateway->service.snapshot->limits.drain_ms;
-    const struct timeval time = {.tv_sec = (time_t)(drain_ms / 1000),
-                                 .tv_usec = (suseconds_t)(drain_ms % 1000 * 1000)};
+    const struct timeval time = acog_time_wait(drain_ms);
     gateway->life = ACOG_LIFE_DRAINING;
     atomic_store_explicit(&gateway->service.state, ACOG_SERVICE_DRAINING, memory_order_relaxed);
     log_life(gateway, "draining", "a signal");

@@ -7,6 +7,7 @@
  */
 #include "acog/contract.h"
 #include "acog/memory.h"
+#include "acog/time.h"
 #include "connection.h"
 
 #include <errno.h>
@@ -27,12 +28,6 @@ static int64_t now_ms(void)
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static struct timeval interval(int64_t ms)
-{
-    return (struct timeval){.tv_sec = (time_t)(ms / 1000),
-                            .tv_usec = (suseconds_t)(ms % 1000 * 1000)};
 }
 
 static struct acog_http_server *server_of(void *arg)
@@ -67,7 +62,7 @@ static int64_t deadline_ms(const struct acog_http_server *server, enum acog_dead
 /* A tick that is not added ends the sweep; the next deadline tries again. */
 static void tick(struct acog_http_server *server)
 {
-    struct timeval after = interval(server->sweep_ms);
+    struct timeval after = acog_time_wait(server->sweep_ms);
     server->sweeping = event_add(&server->sweep_event, &after) == 0;
 }
 
@@ -238,7 +233,7 @@ static void pause_accepting(struct acog_http_server *server)
     for (size_t i = 0; i < server->listener_count; i++) {
         (void)event_del(&server->listeners[i].event);
     }
-    struct timeval after = interval(ACCEPT_PAUSE_MS);
+    struct timeval after = acog_time_wait(ACCEPT_PAUSE_MS);
     (void)event_add(&server->accept_again, &after);
 }
 

@@ -12,11 +12,4 @@ static inline int64_t acog_clock_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static inline struct timeval acog_clock_wait(int64_t wait_ms)
-{
-    wait_ms = wait_ms < 0 ? 0 : wait_ms;
-    return (struct timeval){.tv_sec = (time_t)(wait_ms / 1000),
-                            .tv_usec = (suseconds_t)(wait_ms % 1000 * 1000)};
-}
-
 #endif

@@ -19,6 +19,7 @@
 
 #include "acog/contract.h"
 #include "acog/memory.h"
+#include "acog/time.h"
 #include "call.h"
 #include "link.h"
 
@@ -154,7 +155,7 @@ static int set_timer(CURLM *multi, long wait_ms, void *user)
     if (wait_ms < 0) {
         return event_del(&shard->timer);
     }
-    struct timeval wait = {.tv_sec = wait_ms / 1000, .tv_usec = (wait_ms % 1000) * 1000};
+    struct timeval wait = acog_time_wait(wait_ms);
     return event_add(&shard->timer, &wait);
 }
 

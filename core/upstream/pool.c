@@ -7,6 +7,7 @@
 
 #include "acog/contract.h"
 #include "acog/memory.h"
+#include "acog/time.h"
 #include "clock.h"
 #include "link.h"
 
@@ -65,7 +66,7 @@ static void take_out(struct acog_pool *pool, struct acog_link *link)
 
 static void set_timer(struct acog_pool *pool, int64_t wait_ms)
 {
-    struct timeval wait = acog_clock_wait(wait_ms);
+    struct timeval wait = acog_time_wait(wait_ms);
     (void)event_add(&pool->timer, &wait);
 }
 

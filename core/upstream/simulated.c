@@ -12,6 +12,7 @@
 #include "acog/contract.h"
 #include "acog/memory.h"
 #include "acog/provider.h"
+#include "acog/time.h"
 #include "call.h"
 #include "clock.h"
 
@@ -140,7 +141,7 @@ static struct acog_view joined_body(struct acog_simulation *simulation,
 static void set_timer(struct acog_simulation *simulation)
 {
     int64_t passed = acog_clock_now_ms() - simulation->sent_ms;
-    struct timeval wait = acog_clock_wait(simulation->step.at_ms - passed);
+    struct timeval wait = acog_time_wait(simulation->step.at_ms - passed);
     (void)event_add(&simulation->timer, &wait);
 }
 

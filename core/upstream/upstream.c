@@ -6,6 +6,7 @@
  */
 #include "acog/contract.h"
 #include "acog/memory.h"
+#include "acog/time.h"
 #include "call.h"
 #include "clock.h"
 #include "simulated.h"
@@ -377,7 +378,7 @@ static void on_drain_timer(evutil_socket_t socket, short what, void *user)
 
 static void drain(struct acog_upstream_call *call)
 {
-    struct timeval wait = acog_clock_wait(DRAIN_MS_MAX);
+    struct timeval wait = acog_time_wait(DRAIN_MS_MAX);
     call->state = ACOG_CALL_DRAINING;
     call->order = NULL;
     call->paused = false;
