@@ -30,7 +30,6 @@ static const char ciphers_1_2[] =
     "ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305";
 static const char ciphers_1_3[] =
     "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
-static const char groups[] = "X25519:P-256:P-384";
 
 enum file {
     ACOG_FILE_CERTIFICATE = 0,
@@ -92,6 +91,7 @@ static int no_password(char *to, int room, int writing, void *user)
 static bool set_rules(const struct acog_http_tls *tls, SSL_CTX *context)
 {
     static const unsigned char session_context[] = "acog";
+    char groups[] = "X25519:P-256:P-384"; /* OpenSSL's macro knows no const */
     int oldest = TLS1_2_VERSION;
     switch (tls->minimum) {
     case ACOG_TLS_1_2:
