@@ -166,13 +166,12 @@ void acog_exchange_end_broken(struct acog_exchange *exchange,
         acog_exchange_push_abort(exchange); /* half of a JSON text has no legal end either */
         return;
     }
-    if (end == ACOG_STREAM_END_VERBATIM && event.len > 0) {
-        acog_exchange_push_data(exchange, event);
-        acog_exchange_push_end(exchange);
-        return;
-    }
     acog_buffer_clear(&exchange->text, ACOG_EXCHANGE_KEPT_BYTES);
-    if (write_frame(exchange, attempt, end, &error, &exchange->text) != ACOG_OK) {
+    /* The CANCEL that is queued before these bytes gives up the upstream's memory, in which the event lies. */
+    bool verbatim = end == ACOG_STREAM_END_VERBATIM && event.len > 0;
+    enum acog_code code = verbatim ? acog_buffer_append(&exchange->text, event)
+                                   : write_frame(exchange, attempt, end, &error, &exchange->text);
+    if (code != ACOG_OK) {
         acog_exchange_push_abort(exchange);
         return;
     }
