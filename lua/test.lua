@@ -180,6 +180,9 @@ function t.cases(rows, body)
   if failed > 0 then fail(nil, ("%d of %d cases failed"):format(failed, #keys)) end
 end
 
+--- t.attach(name, value): for the JSON report, beside the result of the test or case that runs.
+t.attach = core.attach
+
 -- -- the module -----------------------------------------------------------------------------------
 
 --- test(name, function(t) … end)

@@ -39,6 +39,9 @@ void acog_results_json(FILE *out, const struct acog_test_result *result)
     if (result->outcome != ACOG_TEST_PASSED) {
         print_json_text(out, ",\"why\":", result->why);
     }
+    if (result->attached.len > 0) {
+        (void)fprintf(out, ",\"attached\":{%.*s}", ACOG_VIEW_FMT(result->attached));
+    }
     (void)fprintf(out, "}\n");
 }
 

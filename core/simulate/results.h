@@ -18,7 +18,8 @@ struct acog_test_result {
     const char *file;
     const char *name;
     enum acog_test_outcome outcome;
-    struct acog_view why; /* what was printed of a failure */
+    struct acog_view why;      /* what was printed of a failure */
+    struct acog_view attached; /* members of a JSON object, or empty */
 };
 
 /* One line with one JSON object. */

@@ -13,15 +13,17 @@
 
 #include <lauxlib.h>
 
-#define FILE_BYTES_MAX    ((size_t)4 * 1024 * 1024)
-#define FAILURE_BYTES_MAX ((size_t)1024 * 1024) /* what comes later is left out */
+#define FILE_BYTES_MAX     ((size_t)4 * 1024 * 1024)
+#define FAILURE_BYTES_MAX  ((size_t)1024 * 1024)      /* what comes later is left out */
+#define ATTACHED_BYTES_MAX ((size_t)16 * 1024 * 1024) /* to one result */
 
 /* A suite while it runs. */
 struct run {
     const struct acog_suite *suite;
     struct acog_suite_result result;
-    const char *test; /* the name of the one that runs */
-    bool case_failed; /* of it: what happened has been told */
+    const char *test;            /* the name of the one that runs */
+    bool case_failed;            /* of it: what happened has been told */
+    struct acog_buffer attached; /* to the next result */
 };
 
 /* In the registry: the run; the list of tests; what runs one; what each is given. */
@@ -87,8 +89,35 @@ static int add_case(lua_State *L)
     return 0;
 }
 
+/* attach(name, value): a part of the next result in the JSON report.   [-0, +0], may raise: argument, too much */
+static int attach(lua_State *L)
+{
+    struct run *run = run_of(L);
+    struct acog_buffer *out = &run->attached;
+    struct acog_error error = {.text = "too much is attached"};
+    struct acog_view name = {0};
+    name.ptr = luaL_checklstring(L, 1, &name.len);
+    lua_settop(L, 2);
+    size_t before = out->len;
+    enum acog_code code = acog_buffer_append(out, before > 0 ? ACOG_VIEW(",\"") : ACOG_VIEW("\""));
+    if (code == ACOG_OK) {
+        code = acog_buffer_append_json(out, name);
+    }
+    if (code == ACOG_OK) {
+        code = acog_buffer_append(out, ACOG_VIEW("\":"));
+    }
+    if (code == ACOG_OK) {
+        code = acog_lua_write_json(L, 2, out, &error);
+    }
+    if (code != ACOG_OK) {
+        out->len = before;
+        return luaL_error(L, "attach: %s", error.text);
+    }
+    return 0;
+}
+
 static const luaL_Reg functions[] = {
-    {"add", add_test},       {"case", add_case}, {"gateway", acog_lua_gateway},
+    {"add", add_test},       {"case", add_case}, {"attach", attach}, {"gateway", acog_lua_gateway},
     {"list", acog_lua_list}, {NULL, NULL},
 };
 
@@ -239,8 +268,10 @@ static void tell(lua_State *L, struct run *run, const char *name, struct acog_vi
     const struct acog_test_result result = {.file = suite->path,
                                             .name = name,
                                             .outcome = passed ? ACOG_TEST_PASSED : ACOG_TEST_FAILED,
-                                            .why = acog_buffer_view(&text)};
+                                            .why = acog_buffer_view(&text),
+                                            .attached = acog_buffer_view(&run->attached)};
     report(suite, &result);
+    acog_buffer_clear(&run->attached, 0);
     acog_buffer_fini(&shown);
     acog_buffer_fini(&text);
     run->result.passed += passed ? 1 : 0;
@@ -310,6 +341,7 @@ struct acog_suite_result acog_suite_run(const struct acog_suite *suite)
 {
     struct run run = {.suite = suite};
     struct acog_error error = {0};
+    acog_buffer_init(&run.attached, ATTACHED_BYTES_MAX);
     (void)fprintf(suite->out, "%s\n", suite->path);
     lua_State *L = acog_policy_lua_new(suite->path, &error);
     if (L == NULL || load_suite(L, &run, &error) != ACOG_OK) {
@@ -321,5 +353,6 @@ struct acog_suite_result acog_suite_run(const struct acog_suite *suite)
         acog_lua_close_gateways(L);
         acog_policy_lua_free(&L);
     }
+    acog_buffer_fini(&run.attached);
     return run.result;
 }
