@@ -428,8 +428,12 @@ void acog_attempt_next(struct acog_step *step, bool waited)
     struct acog_next_attempt next;
     while (choose(step, &next)) {
         int64_t wait = waited ? 0 : backoff_ms(step);
+        if (!waited && !request->has_failure && !acog_dedicated_take_turn(step, &wait)) {
+            acog_answer_condition(step, ACOG_CONDITION_OVERLOADED, (struct acog_view){0});
+            return;
+        }
         if (wait > 0) {
-            request->backoffs++;
+            request->backoffs += request->has_failure ? 1 : 0;
             request->next = next;
             request->wait_until_ms = request->now_ms + wait;
             request->state = ACOG_REQUEST_WAITING;

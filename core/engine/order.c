@@ -263,6 +263,7 @@ static double value_of(const struct acog_step *step, enum acog_order_kind kind,
     case ACOG_ORDER_FUNCTION:
         return row->number;
     case ACOG_ORDER_RESERVED:
+        return acog_dedicated_owns(step, row->candidate) ? 0 : 1;
     case ACOG_ORDER_DEMOTED_LAST:
     case ACOG_ORDER_SPREAD_FIRST:
     case ACOG_ORDER_SPREAD:

@@ -129,6 +129,20 @@ static void filter_dialect(struct acog_step *step)
     }
 }
 
+static void filter_reserved(struct acog_step *step)
+{
+    size_t i = 0;
+    while (i < step->request->kept_count) {
+        struct acog_view objection =
+            acog_dedicated_objection(step, step->request->plan[i].candidate);
+        if (objection.len == 0) {
+            i++;
+        } else {
+            drop_row(step, i, objection);
+        }
+    }
+}
+
 static bool pin_allows(const struct acog_step *step, const struct acog_connection *connection,
                        unsigned channels)
 {
@@ -399,6 +413,9 @@ static void run_filter(struct acog_step *step, const struct acog_filter *filter)
         return;
     case ACOG_FILTER_DIALECT:
         filter_dialect(step);
+        return;
+    case ACOG_FILTER_RESERVED:
+        filter_reserved(step);
         return;
     case ACOG_FILTER_ACCESS: /* a gateway key and a data rule carry no restriction yet */
     case ACOG_FILTER_DLP:

@@ -14,7 +14,8 @@ struct acog_shared *acog_shared_new(void)
     }
     shared->circuits = acog_new(ACOG_SHARED_CELLS_MAX * sizeof *shared->circuits);
     shared->spreads = acog_new(ACOG_SHARED_CELLS_MAX * sizeof *shared->spreads);
-    if (shared->circuits == NULL || shared->spreads == NULL) {
+    shared->paces = acog_new(ACOG_SHARED_PACES_MAX * sizeof *shared->paces);
+    if (shared->circuits == NULL || shared->spreads == NULL || shared->paces == NULL) {
         acog_shared_free(&shared);
     }
     return shared;
@@ -27,6 +28,7 @@ void acog_shared_free(struct acog_shared **shared)
     }
     acog_free((*shared)->circuits);
     acog_free((*shared)->spreads);
+    acog_free((*shared)->paces);
     acog_free(*shared);
     *shared = NULL;
 }
@@ -78,4 +80,19 @@ enum acog_code acog_shared_spread(struct acog_shared *shared, struct acog_view n
         return ACOG_TOO_BIG;
     }
     return claim(&shared->spread_count, shared->spreads[count].name, name, index);
+}
+
+enum acog_code acog_shared_pace(struct acog_shared *shared, struct acog_view name, uint16_t *index)
+{
+    uint32_t count = atomic_load_explicit(&shared->pace_count, memory_order_relaxed);
+    for (uint32_t i = 0; i < count; i++) {
+        if (has_name(shared->paces[i].name, name)) {
+            *index = (uint16_t)i;
+            return ACOG_OK;
+        }
+    }
+    if (count == ACOG_SHARED_PACES_MAX || name.len == 0 || name.len >= ACOG_SHARED_CELL_NAME_MAX) {
+        return ACOG_TOO_BIG;
+    }
+    return claim(&shared->pace_count, shared->paces[count].name, name, index);
 }

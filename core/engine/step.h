@@ -3,7 +3,7 @@
  *   engine.c   the events             plan.c     filters          order.c    order keys, spread, floor
  *   attempt.c  choosing, sending,     refusal.c  fallback model   answer.c   error answers
  *              failing                clock.c    limits           health.c   circuits and pools of a candidate
- *   classify.c classes, kept failure
+ *   classify.c classes, kept failure  dedicated.c  endpoints of their own
  */
 #ifndef ACOG_ENGINE_STEP_H
 #define ACOG_ENGINE_STEP_H
@@ -65,6 +65,15 @@ void acog_plan_match_exactly(struct acog_step *step, struct acog_view model);
 bool acog_plan_match_is_sane(const struct acog_step *step, const struct acog_answer *answer);
 /* The index of the policy's first filter of that kind; filter_count when it has none. */
 uint8_t acog_plan_filter_index(const struct acog_step *step, enum acog_filter_kind kind);
+
+/* -- dedicated.c ----------------------------------------------------------------------------------- */
+
+/* The candidate is capacity that is reserved for the request's endpoint. */
+bool acog_dedicated_owns(const struct acog_step *step, uint16_t candidate);
+/* Why this request may not use the candidate; empty: it may. */
+struct acog_view acog_dedicated_objection(const struct acog_step *step, uint16_t candidate);
+/* Takes the request's turn; *wait_ms tells how long until it comes. False: longer than the endpoint allows. */
+bool acog_dedicated_take_turn(struct acog_step *step, int64_t *wait_ms);
 
 /* -- order.c --------------------------------------------------------------------------------------- */
 

@@ -142,10 +142,13 @@ static void fill_facts(struct acog_exchange *exchange)
 {
     struct acog_exchange_client *client = &exchange->client;
     const struct acog_client_request *read = &client->read;
+    const struct acog_policy *policy = &exchange->snapshot->policy;
+    const struct acog_dedicated *dedicated = acog_policy_dedicated(policy, read->model);
     client->facts = (struct acog_request_facts){
         .surface = client->surface,
         .stream = read->stream && streams(client->surface),
-        .model = acog_policy_resolve(&exchange->snapshot->policy, read->model),
+        .model = dedicated != NULL ? dedicated->model : acog_policy_resolve(policy, read->model),
+        .dedicated = dedicated,
         .max_tokens = read->max_tokens,
         .choices = read->choices,
         .tools = read->tools,

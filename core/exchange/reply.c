@@ -125,6 +125,50 @@ static struct acog_view first_output_ms(struct acog_exchange *exchange,
                : digits(exchange, (uint64_t)(row->first_output_at_ms - row->dispatched_at_ms));
 }
 
+static bool is_closed(const struct acog_exchange *exchange)
+{
+    const struct acog_dedicated *endpoint = exchange->client.facts.dedicated;
+    return endpoint != NULL && endpoint->closed;
+}
+
+/* Who served. A closed endpoint names the gateway's policy, whichever route it was (S0.18). */
+static struct acog_view connection_word(struct acog_exchange *exchange,
+                                        const struct acog_connection *connection)
+{
+    return sane(exchange, is_closed(exchange) ? exchange->snapshot->policy.name : connection->id);
+}
+
+static struct acog_view model_word(struct acog_exchange *exchange,
+                                   const struct acog_response_header *header,
+                                   const struct acog_attempt_row *row)
+{
+    bool same = acog_view_equal(row->model, exchange->client.read.model);
+    return is_closed(exchange) || (header->only_when_differs && same) ? (struct acog_view){0}
+                                                                      : sane(exchange, row->model);
+}
+
+/* What belongs to a dedicated endpoint (S0.69, S0.70). */
+static struct acog_view dedicated_value(struct acog_exchange *exchange, enum acog_header_fact fact,
+                                        const struct acog_connection *connection)
+{
+    const struct acog_dedicated *endpoint = exchange->client.facts.dedicated;
+    if (endpoint == NULL || exchange->phase != ACOG_EXCHANGE_ROUTED) {
+        return (struct acog_view){0};
+    }
+    if (fact == ACOG_FACT_DEDICATED_ENDPOINT) {
+        return sane(exchange, endpoint->name);
+    }
+    if (fact == ACOG_FACT_QUEUE_MS) {
+        return endpoint->pace_ms == 0 ? (struct acog_view){0}
+                                      : digits(exchange, (uint64_t)exchange->request.queue_ms);
+    }
+    if (connection == NULL) {
+        return (struct acog_view){0};
+    }
+    return acog_view_equal(connection->reserved_for, endpoint->name) ? ACOG_VIEW("primary")
+                                                                     : ACOG_VIEW("fallback");
+}
+
 /* The value of a fact; empty: there is none to tell. */
 static struct acog_view fact_value(struct acog_exchange *exchange,
                                    const struct acog_response_header *header,
@@ -139,17 +183,14 @@ static struct acog_view fact_value(struct acog_exchange *exchange,
     case ACOG_FACT_PLAN_ID: /* one plan a request: they share the id */
         return exchange->record.request_id;
     case ACOG_FACT_CONNECTION:
-        return connection == NULL ? ACOG_VIEW("") : sane(exchange, connection->id);
+        return connection == NULL ? ACOG_VIEW("") : connection_word(exchange, connection);
     case ACOG_FACT_CHANNEL:
-        return connection == NULL ? ACOG_VIEW("")
-                                  : acog_name(ACOG_VOCABULARY_CHANNEL, (int)connection->channel);
+        return connection == NULL || is_closed(exchange)
+                   ? ACOG_VIEW("")
+                   : acog_name(ACOG_VOCABULARY_CHANNEL, (int)connection->channel);
     case ACOG_FACT_UPSTREAM_MODEL:
     case ACOG_FACT_RESOLVED_MODEL:
-        if (row == NULL || (header->only_when_differs &&
-                            acog_view_equal(row->model, exchange->client.read.model))) {
-            return (struct acog_view){0};
-        }
-        return sane(exchange, row->model);
+        return row == NULL ? ACOG_VIEW("") : model_word(exchange, header, row);
     case ACOG_FACT_ATTEMPTS:
         return exchange->phase == ACOG_EXCHANGE_ROUTED ? digits(exchange, request->attempt_count)
                                                        : ACOG_VIEW("");
@@ -176,6 +217,10 @@ static struct acog_view fact_value(struct acog_exchange *exchange,
         return sane(exchange, request->fallback_reason);
     case ACOG_FACT_FIRST_OUTPUT_MS:
         return first_output_ms(exchange, row);
+    case ACOG_FACT_DEDICATED_ENDPOINT:
+    case ACOG_FACT_ROUTE_ROLE:
+    case ACOG_FACT_QUEUE_MS:
+        return dedicated_value(exchange, header->fact, connection);
     case ACOG_FACT_RETRYABLE:
         return said->error == NULL || !said->error->by_class ? ACOG_VIEW("")
                : exchange->snapshot->policy.classes[said->error->class].retryable

@@ -18,14 +18,17 @@ static const struct words ends = WORDS_IN("an end of a stream", end_list);
 
 /* In the order of enum acog_header_fact. */
 static const char *const fact_list[] = {
-    "request_id",      "connection",   "channel",         "served_by",       "upstream_model",
-    "resolved_model",  "attempts",     "upstream_status", "dropped_params",  "plan_id",
-    "error_class",     "error_origin", "limit_kind",      "policy_fallback", "fallback_reason",
-    "first_output_ms", "retryable",
+    "request_id",      "connection",      "channel",
+    "served_by",       "upstream_model",  "resolved_model",
+    "attempts",        "upstream_status", "dropped_params",
+    "plan_id",         "error_class",     "error_origin",
+    "limit_kind",      "policy_fallback", "fallback_reason",
+    "first_output_ms", "retryable",       "dedicated_endpoint",
+    "route_role",      "queue_ms",
 };
 static const struct words facts = WORDS_IN("a fact for a response header", fact_list);
 
-_Static_assert(sizeof(fact_list) / sizeof(fact_list[0]) == ACOG_FACT_RETRYABLE + 1,
+_Static_assert(sizeof(fact_list) / sizeof(fact_list[0]) == ACOG_FACT_QUEUE_MS + 1,
                "a word for each fact");
 
 static const char *const only_list[] = {"always", "differs", "error"};

@@ -327,6 +327,7 @@ void compile_checks(struct compile *compile)
     check_clocks(reader, policy);
     check_refusal(compile);
     check_all_restricted(compile);
-    check_takes_over(compile); /* changes the root of the path: the last one */
+    check_takes_over(compile); /* these two change the root of the path: the last ones */
+    compile_check_dedicated(compile);
     derive_reads_body(compile);
 }

@@ -6,7 +6,7 @@
  *   policy.c      the policy's plain fields          classes.c   classify rows and class table
  *   clocks.c      clocks                             answers.c   errors, stream errors, response headers
  *   filters.c     filters and order                  candidates.c  match, circuits, the list of models
- *   bodies.c      the forms of error bodies
+ *   bodies.c      the forms of error bodies          dedicated.c dedicated endpoints
  *   checks.c      what only shows when all is there (CONFORMANCE D18), and what is derived from it
  *
  * All of it runs inside one protected call; findings are collected, only a lack of memory raises.
@@ -71,6 +71,7 @@ void compile_models(struct reader *reader, int index, void *connection);
 void compile_policy(struct compile *compile, int index);
 void compile_candidates(struct compile *compile);
 void compile_checks(struct compile *compile);
+void compile_check_dedicated(struct compile *compile);
 
 /* Notes the function at `index` and returns its number. `name` is a text for errors. */
 uint16_t compile_slot(struct compile *compile, int index, enum acog_slot_kind kind,
@@ -90,6 +91,7 @@ void compile_clocks(struct reader *reader, int index, void *target);
 void compile_errors(struct reader *reader, int index, void *target);
 void compile_stream_error(struct reader *reader, int index, void *target);
 void compile_error_body(struct reader *reader, int index, void *target);
+void compile_dedicated(struct reader *reader, int index, void *target);
 void compile_aliases(struct reader *reader, int index, void *target);
 void compile_response_headers(struct reader *reader, int index, void *target);
 
@@ -122,6 +124,7 @@ extern const struct record answer_records[]; /* error, stream_error, response he
 extern const struct record class_records[];  /* classify row, class */
 extern const struct record clock_record;
 extern const struct record connection_record;
+extern const struct record dedicated_record;
 extern const struct record listener_record;
 extern const struct record model_record;
 extern const struct record filter_record;

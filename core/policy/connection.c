@@ -284,6 +284,7 @@ static const struct field connection_fields[] = {
      .min = -1000000,
      .max = 1000000},
     {.name = "usable", .kind = ACOG_FIELD_CUSTOM, .read = read_usable},
+    {.name = "reserved_for", .kind = ACOG_FIELD_TEXT, .offset = CONNECTION(reserved_for)},
     {.name = "takes_over", .kind = ACOG_FIELD_CUSTOM, .read = read_takes_over},
     {.name = "base_url", .kind = ACOG_FIELD_CUSTOM, .read = compile_base_url},
     {.name = "key", .kind = ACOG_FIELD_CUSTOM, .read = read_key},

@@ -9,7 +9,7 @@
 #define NAME_BYTES_MAX 64
 
 static const char *const filter_list[] = {
-    "declared",          "dialect",   "access",       "dlp",    "pin",
+    "declared",          "dialect",   "reserved",     "access", "dlp",    "pin",
     "default_exclusive", "arbitrage", "unrestricted", "usable", "circuit"};
 static const char *const order_list[] = {"catalogue",    "priority",     "reserved",
                                          "channel_rank", "price",        "spread_first",
@@ -29,6 +29,7 @@ static enum acog_condition condition_of(enum acog_filter_kind kind)
 {
     switch (kind) {
     case ACOG_FILTER_DECLARED:
+    case ACOG_FILTER_RESERVED: /* that there is capacity of others is no stranger's business */
         return ACOG_CONDITION_UNKNOWN_MODEL;
     case ACOG_FILTER_DIALECT:
         return ACOG_CONDITION_DIALECT;

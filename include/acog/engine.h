@@ -75,7 +75,8 @@ struct acog_request_facts {
     bool fallback_opt_out;
     const struct acog_header_row *headers; /* the allow-listed ones (snapshot.client_headers) */
     size_t header_count;
-    struct acog_view key_name; /* of the gateway key, or empty */
+    struct acog_view key_name;              /* of the gateway key, or empty */
+    const struct acog_dedicated *dedicated; /* the client asked for this endpoint; NULL: a model */
 };
 
 enum acog_slot_kind {
@@ -321,6 +322,7 @@ struct acog_request {
     int64_t wait_until_ms;         /* WAITING, DRAINING */
     uint32_t refused_before_send;  /* `usable` said no (S4.13) */
     uint32_t backoffs;
+    int64_t queue_ms; /* the wait for its turn at a paced endpoint (S0.70) */
     bool extra_try_used;
     bool client_gone;
     bool committed;

@@ -18,6 +18,7 @@
 #define ACOG_SHARED_CELLS_MAX     4096
 #define ACOG_SHARED_CELL_NAME_MAX 256
 #define ACOG_SHARED_TICKETS       1024 /* a power of two */
+#define ACOG_SHARED_PACES_MAX     1024
 
 struct acog_circuit_cell {
     acog_circuit circuit;
@@ -32,11 +33,19 @@ struct acog_spread_cell {
     char name[ACOG_SHARED_CELL_NAME_MAX];
 };
 
+/* A paced endpoint: when the next turn is free. */
+struct acog_pace_cell {
+    _Atomic int64_t next_ms;
+    char name[ACOG_SHARED_CELL_NAME_MAX];
+};
+
 struct acog_shared {
     struct acog_circuit_cell *circuits; /* owned, ACOG_SHARED_CELLS_MAX of them */
     struct acog_spread_cell *spreads;   /* owned, likewise */
+    struct acog_pace_cell *paces;       /* owned, ACOG_SHARED_PACES_MAX of them */
     _Atomic uint32_t circuit_count;
     _Atomic uint32_t spread_count;
+    _Atomic uint32_t pace_count;
     /* Round robin: a ticket counter for each set of candidates that is spread over, found by a hash of the set.
      * One counter for all would beat in time with alternating models and send each of them to one place only.
      * Sets that share a counter by chance only lose the strict turn. */
@@ -53,5 +62,7 @@ enum acog_code acog_shared_circuit(struct acog_shared *shared, struct acog_view 
                                    uint16_t *index) ACOG_MUST_CHECK;
 enum acog_code acog_shared_spread(struct acog_shared *shared, struct acog_view name,
                                   uint16_t *index) ACOG_MUST_CHECK;
+enum acog_code acog_shared_pace(struct acog_shared *shared, struct acog_view name,
+                                uint16_t *index) ACOG_MUST_CHECK;
 
 #endif

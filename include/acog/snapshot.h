@@ -25,6 +25,7 @@
 #define ACOG_ORDER_KEYS_MAX 8  /* in one policy */
 #define ACOG_NO_SLOT        0xffffU
 #define ACOG_NO_CELL        0xffffU
+#define ACOG_DEDICATED_MAX  256 /* endpoints of one policy */
 
 struct acog_provider_script; /* provider.h */
 
@@ -82,7 +83,8 @@ struct acog_connection {
     const struct acog_view *betas; /* anthropic-beta values let through; NULL: all (B103) */
     size_t beta_count;
     const struct acog_provider_script *simulate; /* NULL: a real upstream */
-    uint16_t spread_cell;                        /* acog_shared: in flight, first output */
+    struct acog_view reserved_for; /* the endpoint whose capacity it is (S0.16); empty: public */
+    uint16_t spread_cell;          /* acog_shared: in flight, first output */
 };
 
 /* A model that a connection declared: what a plan is made of. Rows stand in catalogue order. */
@@ -106,6 +108,7 @@ struct acog_candidate {
 enum acog_filter_kind {
     ACOG_FILTER_DECLARED = 0, /* the model's candidates; always first */
     ACOG_FILTER_DIALECT,
+    ACOG_FILTER_RESERVED, /* capacity of others, and what a dedicated endpoint does not allow (S0.16) */
     ACOG_FILTER_ACCESS,
     ACOG_FILTER_DLP,
     ACOG_FILTER_PIN,
@@ -130,7 +133,7 @@ struct acog_filter {
 enum acog_order_kind {
     ACOG_ORDER_CATALOGUE = 0,
     ACOG_ORDER_PRIORITY, /* ascending (S0.10) */
-    ACOG_ORDER_RESERVED, /* reserved capacity first (S0.16); no candidate has any yet: all are equal */
+    ACOG_ORDER_RESERVED, /* the capacity that is reserved for the request's endpoint first (S0.16) */
     ACOG_ORDER_CHANNEL_RANK, /* policy.channel_rank (S4.7) */
     ACOG_ORDER_PRICE, /* ascending, unpriced last; counts only while arbitrage moved the request */
     ACOG_ORDER_SPREAD_FIRST, /* the policy's spread picks one to stand first; the others keep their order */
@@ -387,6 +390,9 @@ enum acog_header_fact {
     ACOG_FACT_FALLBACK_REASON,
     ACOG_FACT_FIRST_OUTPUT_MS,
     ACOG_FACT_RETRYABLE, /* on errors by class: the class row's */
+    ACOG_FACT_DEDICATED_ENDPOINT,
+    ACOG_FACT_ROUTE_ROLE, /* "primary": the endpoint's own capacity, "fallback": public (S0.69) */
+    ACOG_FACT_QUEUE_MS,   /* of an endpoint with a pace (S0.70) */
 };
 
 struct acog_response_header {
@@ -436,8 +442,24 @@ struct acog_alias {
     struct acog_view model;
 };
 
+/* A dedicated endpoint: a name that clients ask for instead of a model (S0.16-S0.18). */
+struct acog_dedicated {
+    struct acog_view name;  /* "acme/fast" */
+    struct acog_view model; /* the one model it serves */
+    bool closed; /* the answer does not tell which route it was; the policy's name stands for all */
+    bool own_only;                   /* its reserved capacity alone */
+    unsigned channels;               /* ACOG_BIT(channel): of public connections; 0: any */
+    const struct acog_view *regions; /* likewise; none: any */
+    size_t region_count;
+    int64_t pace_ms;     /* from one turn to the next; 0: no pace */
+    int64_t wait_ms_max; /* for a turn; a longer queue is refused */
+    uint16_t pace_cell;  /* acog_shared */
+};
+
 struct acog_policy {
     struct acog_view name;
+    const struct acog_dedicated *dedicated;
+    size_t dedicated_count;
     const struct acog_alias *aliases;
     size_t alias_count;
     uint16_t
@@ -477,6 +499,18 @@ struct acog_policy {
     struct acog_view error_bodies[ACOG_DIALECT_COUNT];
     struct acog_stream_error stream_errors[ACOG_DIALECT_COUNT];
 };
+
+/* The endpoint of that name, or NULL. */
+static inline const struct acog_dedicated *acog_policy_dedicated(const struct acog_policy *policy,
+                                                                 struct acog_view name)
+{
+    for (size_t i = 0; i < policy->dedicated_count; i++) {
+        if (acog_view_equal(policy->dedicated[i].name, name)) {
+            return &policy->dedicated[i];
+        }
+    }
+    return NULL;
+}
 
 /* The model that a client's word stands for: an alias's, else the word itself. */
 static inline struct acog_view acog_policy_resolve(const struct acog_policy *policy,

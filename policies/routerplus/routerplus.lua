@@ -25,9 +25,11 @@ return acog.policy {
   filters = {
     "declared", -- S0.7; nothing left: 404 (S0.30)
     "dialect",
+    "reserved", -- S0.16: capacity of one organisation's endpoint is nobody else's
     "circuit", -- S0.9; nothing left: 503 at once (S0.58)
   },
-  order = { "priority", "catalogue" }, -- S0.10: ascending, stable
+  -- S0.10: ascending, stable; a dedicated endpoint's own capacity before all (S0.16).
+  order = { "reserved", "priority", "catalogue" },
 
   -- Decided once, from what was read of the error (S0.33); the first row that fits.
   classify = {
@@ -92,6 +94,9 @@ return acog.policy {
     ["x-tm-upstream-status"] = "upstream_status", -- S0.66
     ["x-tm-dropped-params"] = "dropped_params", -- S0.67
     ["x-tm-route-plan-id"] = "plan_id", -- S0.68
+    ["x-tm-dedicated-endpoint"] = "dedicated_endpoint", -- S0.69
+    ["x-tm-route-role"] = "route_role",
+    ["x-tm-queue-ms"] = "queue_ms", -- S0.70
     ["x-tm-error-code"] = { fact = "error_class", only = "error" }, -- S0.72
     ["x-tm-error-origin"] = { fact = "error_origin", only = "error" }, -- S0.73
     ["x-tm-limit-kind"] = { fact = "limit_kind", only = "error" }, -- S0.75
