@@ -12,42 +12,42 @@
 
 /* The members of an answer that say anything here. */
 enum member {
-    ERROR = 0,
-    TYPE,
-    OBJECT,
-    STATUS,
-    MESSAGE,
-    MODEL,
-    USAGE,
-    CHOICES,
-    CONTENT,
-    STOP_REASON,
-    OUTPUT,
-    INCOMPLETE_DETAILS,
-    INPUT_TOKENS,
-    DATA,
-    MEMBER_COUNT
+    ACOG_MEMBER_ERROR = 0,
+    ACOG_MEMBER_TYPE,
+    ACOG_MEMBER_OBJECT,
+    ACOG_MEMBER_STATUS,
+    ACOG_MEMBER_MESSAGE,
+    ACOG_MEMBER_MODEL,
+    ACOG_MEMBER_USAGE,
+    ACOG_MEMBER_CHOICES,
+    ACOG_MEMBER_CONTENT,
+    ACOG_MEMBER_STOP_REASON,
+    ACOG_MEMBER_OUTPUT,
+    ACOG_MEMBER_INCOMPLETE_DETAILS,
+    ACOG_MEMBER_INPUT_TOKENS,
+    ACOG_MEMBER_DATA,
+    ACOG_MEMBER_COUNT
 };
 
 static const struct acog_view member_names[] = {
-    [ERROR] = {"error", 5},
-    [TYPE] = {"type", 4},
-    [OBJECT] = {"object", 6},
-    [STATUS] = {"status", 6},
-    [MESSAGE] = {"message", 7},
-    [MODEL] = {"model", 5},
-    [USAGE] = {"usage", 5},
-    [CHOICES] = {"choices", 7},
-    [CONTENT] = {"content", 7},
-    [STOP_REASON] = {"stop_reason", 11},
-    [OUTPUT] = {"output", 6},
-    [INCOMPLETE_DETAILS] = {"incomplete_details", 18},
-    [INPUT_TOKENS] = {"input_tokens", 12},
-    [DATA] = {"data", 4},
+    [ACOG_MEMBER_ERROR] = {"error", 5},
+    [ACOG_MEMBER_TYPE] = {"type", 4},
+    [ACOG_MEMBER_OBJECT] = {"object", 6},
+    [ACOG_MEMBER_STATUS] = {"status", 6},
+    [ACOG_MEMBER_MESSAGE] = {"message", 7},
+    [ACOG_MEMBER_MODEL] = {"model", 5},
+    [ACOG_MEMBER_USAGE] = {"usage", 5},
+    [ACOG_MEMBER_CHOICES] = {"choices", 7},
+    [ACOG_MEMBER_CONTENT] = {"content", 7},
+    [ACOG_MEMBER_STOP_REASON] = {"stop_reason", 11},
+    [ACOG_MEMBER_OUTPUT] = {"output", 6},
+    [ACOG_MEMBER_INCOMPLETE_DETAILS] = {"incomplete_details", 18},
+    [ACOG_MEMBER_INPUT_TOKENS] = {"input_tokens", 12},
+    [ACOG_MEMBER_DATA] = {"data", 4},
 };
 
 struct answer_reader {
-    struct acog_json_value found[MEMBER_COUNT];
+    struct acog_json_value found[ACOG_MEMBER_COUNT];
     struct acog_whole_answer *answer;
 };
 
@@ -116,11 +116,12 @@ static enum acog_code read_chat(struct answer_reader *reader)
     const struct acog_json_value *found = reader->found;
     bool filtered = false;
     bool any = false;
-    if (found[CHOICES].type != ACOG_JSON_ARRAY || !usage_is_readable(found[USAGE])) {
+    if (found[ACOG_MEMBER_CHOICES].type != ACOG_JSON_ARRAY ||
+        !usage_is_readable(found[ACOG_MEMBER_USAGE])) {
         return ACOG_INVALID;
     }
-    (void)acog_dialect_chat_usage(found[USAGE], &reader->answer->usage);
-    struct acog_json_cursor cursor = acog_json_enter(found[CHOICES]);
+    (void)acog_dialect_chat_usage(found[ACOG_MEMBER_USAGE], &reader->answer->usage);
+    struct acog_json_cursor cursor = acog_json_enter(found[ACOG_MEMBER_CHOICES]);
     while (acog_json_next(&cursor)) {
         any = true;
         if (read_choice(reader->answer, cursor.value, &filtered) != ACOG_OK) {
@@ -134,18 +135,20 @@ static enum acog_code read_chat(struct answer_reader *reader)
 static enum acog_code read_messages(struct answer_reader *reader)
 {
     const struct acog_json_value *found = reader->found;
-    if (found[CONTENT].type != ACOG_JSON_ARRAY || has_null_element(found[CONTENT]) ||
-        !usage_is_readable(found[USAGE])) {
+    if (found[ACOG_MEMBER_CONTENT].type != ACOG_JSON_ARRAY ||
+        has_null_element(found[ACOG_MEMBER_CONTENT]) ||
+        !usage_is_readable(found[ACOG_MEMBER_USAGE])) {
         return ACOG_INVALID;
     }
-    struct acog_json_cursor cursor = acog_json_enter(found[CONTENT]);
+    struct acog_json_cursor cursor = acog_json_enter(found[ACOG_MEMBER_CONTENT]);
     while (acog_json_next(&cursor)) {
         reader->answer->outputs |= acog_dialect_block_outputs(cursor.value);
     }
-    add_stop(reader->answer, found[STOP_REASON]);
+    add_stop(reader->answer, found[ACOG_MEMBER_STOP_REASON]);
     reader->answer->refused =
-        acog_json_text_is(found[STOP_REASON], ACOG_VIEW("refusal")) && is_empty(reader->answer);
-    (void)acog_dialect_messages_usage(found[USAGE], &reader->answer->usage);
+        acog_json_text_is(found[ACOG_MEMBER_STOP_REASON], ACOG_VIEW("refusal")) &&
+        is_empty(reader->answer);
+    (void)acog_dialect_messages_usage(found[ACOG_MEMBER_USAGE], &reader->answer->usage);
     return ACOG_OK;
 }
 
@@ -153,16 +156,17 @@ static enum acog_code read_responses(struct answer_reader *reader)
 {
     const struct acog_json_value *found = reader->found;
     struct acog_json_value reason;
-    if (found[OUTPUT].type != ACOG_JSON_ARRAY || has_null_element(found[OUTPUT]) ||
-        !usage_is_readable(found[USAGE])) {
+    if (found[ACOG_MEMBER_OUTPUT].type != ACOG_JSON_ARRAY ||
+        has_null_element(found[ACOG_MEMBER_OUTPUT]) ||
+        !usage_is_readable(found[ACOG_MEMBER_USAGE])) {
         return ACOG_INVALID;
     }
-    reader->answer->outputs |= acog_dialect_items_outputs(found[OUTPUT]);
-    add_stop(reader->answer, found[STATUS]);
+    reader->answer->outputs |= acog_dialect_items_outputs(found[ACOG_MEMBER_OUTPUT]);
+    add_stop(reader->answer, found[ACOG_MEMBER_STATUS]);
     reader->answer->refused =
-        acog_json_member(found[INCOMPLETE_DETAILS], ACOG_VIEW("reason"), &reason) &&
+        acog_json_member(found[ACOG_MEMBER_INCOMPLETE_DETAILS], ACOG_VIEW("reason"), &reason) &&
         acog_json_text_is(reason, ACOG_VIEW("content_filter")) && is_empty(reader->answer);
-    (void)acog_dialect_responses_usage(found[USAGE], &reader->answer->usage);
+    (void)acog_dialect_responses_usage(found[ACOG_MEMBER_USAGE], &reader->answer->usage);
     return ACOG_OK;
 }
 
@@ -170,19 +174,21 @@ static enum acog_code read_responses(struct answer_reader *reader)
 static enum acog_code read_count(struct answer_reader *reader)
 {
     int64_t number = 0;
-    return acog_json_int(reader->found[INPUT_TOKENS], &number) && number >= 0 ? ACOG_OK
-                                                                              : ACOG_INVALID;
+    return acog_json_int(reader->found[ACOG_MEMBER_INPUT_TOKENS], &number) && number >= 0
+               ? ACOG_OK
+               : ACOG_INVALID;
 }
 
 static enum acog_code read_embeddings(struct answer_reader *reader)
 {
     const struct acog_json_value *found = reader->found;
-    struct acog_json_cursor cursor = acog_json_enter(found[DATA]);
-    if (found[DATA].type != ACOG_JSON_ARRAY || !usage_is_readable(found[USAGE]) ||
-        !acog_json_next(&cursor) || cursor.value.type != ACOG_JSON_OBJECT) {
+    struct acog_json_cursor cursor = acog_json_enter(found[ACOG_MEMBER_DATA]);
+    if (found[ACOG_MEMBER_DATA].type != ACOG_JSON_ARRAY ||
+        !usage_is_readable(found[ACOG_MEMBER_USAGE]) || !acog_json_next(&cursor) ||
+        cursor.value.type != ACOG_JSON_OBJECT) {
         return ACOG_INVALID;
     }
-    (void)acog_dialect_chat_usage(found[USAGE], &reader->answer->usage);
+    (void)acog_dialect_chat_usage(found[ACOG_MEMBER_USAGE], &reader->answer->usage);
     return ACOG_OK;
 }
 
@@ -208,10 +214,10 @@ static enum acog_code read_surface(struct answer_reader *reader, enum acog_surfa
 /* `error` beside whatever else; a flat error says so in `type` or `object`; a failed response in `status`. */
 static bool tells_an_error(const struct acog_json_value *found)
 {
-    return acog_dialect_is_error(found[ERROR]) ||
-           acog_json_text_is(found[TYPE], ACOG_VIEW("error")) ||
-           acog_json_text_is(found[OBJECT], ACOG_VIEW("error")) ||
-           acog_json_text_is(found[STATUS], ACOG_VIEW("failed"));
+    return acog_dialect_is_error(found[ACOG_MEMBER_ERROR]) ||
+           acog_json_text_is(found[ACOG_MEMBER_TYPE], ACOG_VIEW("error")) ||
+           acog_json_text_is(found[ACOG_MEMBER_OBJECT], ACOG_VIEW("error")) ||
+           acog_json_text_is(found[ACOG_MEMBER_STATUS], ACOG_VIEW("failed"));
 }
 
 enum acog_code acog_dialect_read_answer(enum acog_surface surface, struct acog_view body,
@@ -226,12 +232,13 @@ enum acog_code acog_dialect_read_answer(enum acog_surface surface, struct acog_v
         object.type != ACOG_JSON_OBJECT) {
         return ACOG_INVALID;
     }
-    acog_json_members(object, member_names, reader.found, MEMBER_COUNT);
+    acog_json_members(object, member_names, reader.found, ACOG_MEMBER_COUNT);
     answer->is_error = tells_an_error(reader.found);
     if (!answer->is_error) {
         enum acog_code code = read_surface(&reader, surface);
         /* No answer of its surface, but a text for a human: what a relay sends with a 200. */
-        answer->is_error = code != ACOG_OK && acog_dialect_nonempty(reader.found[MESSAGE]);
+        answer->is_error =
+            code != ACOG_OK && acog_dialect_nonempty(reader.found[ACOG_MEMBER_MESSAGE]);
         if (code != ACOG_OK && !answer->is_error) {
             return code;
         }
@@ -244,7 +251,7 @@ enum acog_code acog_dialect_read_answer(enum acog_surface surface, struct acog_v
     if (answer->usage.input_tokens >= 0 || answer->usage.output_tokens >= 0) {
         answer->outputs |= ACOG_BIT(ACOG_OUTPUT_USAGE);
     }
-    return reader.found[MODEL].type == ACOG_JSON_STRING
-               ? acog_json_text(reader.found[MODEL], arena, &answer->model)
+    return reader.found[ACOG_MEMBER_MODEL].type == ACOG_JSON_STRING
+               ? acog_json_text(reader.found[ACOG_MEMBER_MODEL], arena, &answer->model)
                : ACOG_OK;
 }
