@@ -131,6 +131,12 @@ static bool is_spare(const struct acog_shard *shard)
            (shard->dead || shard != first || SLIST_NEXT(first, next) != NULL);
 }
 
+static void drop_shard(struct acog_shard *shard)
+{
+    SLIST_REMOVE(&shard->upstream->connector.shards, shard, acog_shard, next);
+    shard_free(shard);
+}
+
 static void on_shard_timer(evutil_socket_t socket, short what, void *user)
 {
     struct acog_shard *shard = user;
@@ -138,8 +144,7 @@ static void on_shard_timer(evutil_socket_t socket, short what, void *user)
     (void)socket;
     (void)what;
     if (is_spare(shard)) {
-        SLIST_REMOVE(&shard->upstream->connector.shards, shard, acog_shard, next);
-        shard_free(shard);
+        drop_shard(shard);
         return;
     }
     int running = 0;

@@ -10,6 +10,7 @@
 #include "acog/contract.h"
 #include "acog/exchange.h"
 #include "acog/memory.h"
+#include "tests/fuzz/exchange_words.h"
 #include "tests/support/engine_rows.h"
 
 #include <string.h>
@@ -17,99 +18,21 @@
 #define REQUESTS_MAX 3
 #define REPLY_MAX    ((size_t)4 << 20U)
 #define WAIT_MS      INT64_C(10000000) /* longer than all clocks */
-#define SECRET       "sk-secret-of-one-0123456789"
 
 enum happening {
-    CONNECTED = 0,
-    HEAD,
-    FRAGMENT, /* of an answer, from the table below */
-    BYTES,
-    END,
-    FAILED,
-    OLD_ATTEMPT, /* bytes of one that may be over */
-    CLIENT_GONE,
-    CLIENT_FULL,
-    TIME,
-    NO_MEMORY,
-    NEXT_REQUEST,
-    HAPPENINGS,
-};
-
-static const char *const bodies[] = {
-    "{\"model\":\"m\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}",
-    "{\"model\":\"m\",\"max_tokens\":9,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}",
-    "{\"model\":\"m\",\"stream\":true,\"stream_options\":{\"include_usage\":true},\"messages\":[{"
-    "\"role\":\"user\",\"content\":\"hi\"}],\"provider\":{\"only\":[\"direct\"]}}",
-    "{\"model\":\"\\u006d\\r\\nx: y\",\"stream\":true,\"input\":\"hi\",\"messages\":[{\"role\":\"user\","
-    "\"content\":\"hi\"}]}",
-    "{\"model\":\"m\",\"stream\":true,\"input\":\"hi\"}",
-    "{\"model\":\"m\",\"input\":[\"hi\"],\"n\":2}",
-};
-
-static const char *const targets[] = {
-    "/v1/chat/completions",
-    "/v1/messages",
-    "/v1/responses",
-    "/v1/messages?beta=true",
-    "/v1/embeddings",
-    "/v1/models",
-    "/v1/models/m",
-    "/v1/messages/count_tokens",
-    "/healthz",
-    "/v1/models/a%2f",
-    "/v1/route",
-    "/nowhere",
-};
-
-#define CHUNK(delta, finish)                                                                  \
-    "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\"," \
-    "\"choices\":[{\"index\":0,\"delta\":" delta ",\"finish_reason\":" finish "}]}\n\n"
-#define EVENT(name, rest) "event: " name "\ndata: {\"type\":\"" name "\"" rest "}\n\n"
-
-static const char *const fragments[] = {
-    CHUNK("{\"role\":\"assistant\",\"content\":\"\"}", "null"),
-    CHUNK("{\"content\":\"hello\"}", "null"),
-    CHUNK(
-        "{\"tool_calls\":[{\"index\":0,\"id\":\"t\",\"function\":{\"name\":\"f\",\"arguments\":\"{\"}}]}",
-        "null"),
-    CHUNK("{}", "\"stop\""),
-    CHUNK("{}", "\"content_filter\""),
-    "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":2}}\n\n",
-    "data: [DONE]\n\n",
-    EVENT(
-        "message_start",
-        ",\"message\":{\"id\":\"a\",\"model\":\"m\",\"content\":[],\"usage\":{\"input_tokens\":1}}"),
-    EVENT("content_block_start",
-          ",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}"),
-    EVENT("content_block_delta",
-          ",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"hello\"}"),
-    EVENT("content_block_stop", ",\"index\":0"),
-    EVENT("message_delta",
-          ",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":2}"),
-    EVENT("message_delta",
-          ",\"delta\":{\"stop_reason\":\"refusal\"},\"usage\":{\"output_tokens\":0}"),
-    EVENT("message_stop", ""),
-    EVENT("ping", ""),
-    EVENT("response.created",
-          ",\"sequence_number\":0,\"response\":{\"id\":\"r\",\"status\":\"in_progress\"}"),
-    EVENT("response.output_text.delta", ",\"sequence_number\":1,\"delta\":\"hello\""),
-    EVENT(
-        "response.completed",
-        ",\"sequence_number\":2,\"response\":{\"id\":\"r\",\"status\":\"completed\",\"output\":[]}"),
-    "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy " SECRET
-    "\"}}\n\n",
-    "data: {oops\n\n",
-    ": comment\n\n",
-    "\r\n",
-    "{\"error\":{\"message\":\"no " SECRET
-    "\",\"type\":\"invalid_request_error\",\"code\":\"c\\u0000\\n\"}}",
-    "{\"id\":\"c\",\"object\":\"chat.completion\",\"model\":\"m\",\"choices\":[{\"index\":0,\"message\":{\"role\":"
-    "\"assistant\",\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}",
-    "{\"id\":\"a\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[{\"type\":\"text\",\"text\":"
-    "\"hello\"}],\"stop_reason\":\"end_turn\",\"usage\":{\"input_tokens\":5,\"output_tokens\":2}}",
-    "{\"id\":\"a\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[],\"stop_reason\":"
-    "\"refusal\",\"usage\":{\"input_tokens\":5,\"output_tokens\":0}}",
-    "{\"id\":\"r\",\"object\":\"response\",\"status\":\"completed\",\"model\":\"m\",\"output\":[]}",
+    ACOG_HAPPENS_CONNECTED = 0,
+    ACOG_HAPPENS_HEAD,
+    ACOG_HAPPENS_FRAGMENT, /* of an answer, from exchange_words.h */
+    ACOG_HAPPENS_BYTES,
+    ACOG_HAPPENS_END,
+    ACOG_HAPPENS_FAILED,
+    ACOG_HAPPENS_OLD_ATTEMPT, /* bytes of one that may be over */
+    ACOG_HAPPENS_CLIENT_GONE,
+    ACOG_HAPPENS_CLIENT_FULL,
+    ACOG_HAPPENS_TIME,
+    ACOG_HAPPENS_NO_MEMORY,
+    ACOG_HAPPENS_NEXT_REQUEST,
+    ACOG_HAPPENS_COUNT,
 };
 
 static const char *const types[] = {"text/event-stream", "application/json", "text/html", NULL};
@@ -311,7 +234,8 @@ static void drain(struct play *play)
 
 static void begin(struct play *play)
 {
-    static const char *const methods[] = {"POST", "POST", "POST", "GET", "HEAD", "DELETE"};
+    static const char *const methods[] = {"POST",  "POST", "POST", "GET", "ACOG_HAPPENS_HEAD",
+                                          "DELETE"};
     struct acog_view body = acog_view_of(bodies[choose(play, sizeof(bodies) / sizeof(bodies[0]))]);
     const char *target = targets[choose(play, sizeof(targets) / sizeof(targets[0]))];
     unsigned how = take(play);
@@ -416,35 +340,35 @@ static void happen_upstream(struct play *play, enum happening what)
         return;
     }
     switch (what) {
-    case CONNECTED:
+    case ACOG_HAPPENS_CONNECTED:
         acog_exchange_connected(play->exchange, attempt, take(play) % 2 == 0, play->now_ms);
         break;
-    case HEAD:
+    case ACOG_HAPPENS_HEAD:
         tell_head(play);
         break;
-    case FRAGMENT:
+    case ACOG_HAPPENS_FRAGMENT:
         tell_fragment(play);
         break;
-    case BYTES:
+    case ACOG_HAPPENS_BYTES:
         tell_bytes(play, attempt, take_bytes(play));
         break;
-    case END:
+    case ACOG_HAPPENS_END:
         play->running = 0;
         acog_exchange_upstream_end(play->exchange, attempt, play->now_ms);
         break;
-    case FAILED:
+    case ACOG_HAPPENS_FAILED:
         how = take(play);
         play->running = 0;
         acog_exchange_upstream_failed(play->exchange, attempt, causes[how % 5], how / 8 % 2 == 0,
                                       play->now_ms);
         break;
-    case OLD_ATTEMPT:
-    case CLIENT_GONE:
-    case CLIENT_FULL:
-    case TIME:
-    case NO_MEMORY:
-    case NEXT_REQUEST:
-    case HAPPENINGS:
+    case ACOG_HAPPENS_OLD_ATTEMPT:
+    case ACOG_HAPPENS_CLIENT_GONE:
+    case ACOG_HAPPENS_CLIENT_FULL:
+    case ACOG_HAPPENS_TIME:
+    case ACOG_HAPPENS_NO_MEMORY:
+    case ACOG_HAPPENS_NEXT_REQUEST:
+    case ACOG_HAPPENS_COUNT:
         ACOG_UNREACHABLE("not of an attempt");
     }
     drain(play);
@@ -453,36 +377,36 @@ static void happen_upstream(struct play *play, enum happening what)
 static void happen(struct play *play, enum happening what)
 {
     switch (what) {
-    case CONNECTED:
-    case HEAD:
-    case FRAGMENT:
-    case BYTES:
-    case END:
-    case FAILED:
+    case ACOG_HAPPENS_CONNECTED:
+    case ACOG_HAPPENS_HEAD:
+    case ACOG_HAPPENS_FRAGMENT:
+    case ACOG_HAPPENS_BYTES:
+    case ACOG_HAPPENS_END:
+    case ACOG_HAPPENS_FAILED:
         happen_upstream(play, what);
         return;
-    case OLD_ATTEMPT:
+    case ACOG_HAPPENS_OLD_ATTEMPT:
         if (play->sent > 0 && play->running != 1) {
             tell_bytes(play, 1, take_bytes(play));
         }
         return;
-    case CLIENT_GONE:
+    case ACOG_HAPPENS_CLIENT_GONE:
         leave(play);
         return;
-    case CLIENT_FULL:
+    case ACOG_HAPPENS_CLIENT_FULL:
         if (!play->client_gone && !play->finished) {
             acog_exchange_client_full(play->exchange, take(play) % 2 == 0, play->now_ms);
             drain(play);
         }
         return;
-    case TIME:
+    case ACOG_HAPPENS_TIME:
         wait(play, (int64_t)take(play) * (int64_t)take(play));
         return;
-    case NO_MEMORY:
+    case ACOG_HAPPENS_NO_MEMORY:
         play->allocations_left = take(play);
         return;
-    case NEXT_REQUEST:
-    case HAPPENINGS:
+    case ACOG_HAPPENS_NEXT_REQUEST:
+    case ACOG_HAPPENS_COUNT:
         return;
     }
 }
@@ -517,8 +441,8 @@ static void live(struct play *play)
 {
     begin(play);
     while (!play->finished && play->at < play->end) {
-        enum happening what = (enum happening)choose(play, HAPPENINGS);
-        if (what == NEXT_REQUEST) {
+        enum happening what = (enum happening)choose(play, ACOG_HAPPENS_COUNT);
+        if (what == ACOG_HAPPENS_NEXT_REQUEST) {
             break;
         }
         happen(play, what);
