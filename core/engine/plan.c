@@ -143,6 +143,48 @@ static void filter_reserved(struct acog_step *step)
     }
 }
 
+/* -- data protection ------------------------------------------------------------------------------- */
+
+static bool rule_allows(const struct acog_dlp_rule *rule, const struct acog_connection *connection)
+{
+    bool region = rule->region_count == 0;
+    for (size_t i = 0; i < rule->region_count && !region; i++) {
+        region = acog_view_equal(rule->regions[i], connection->region);
+    }
+    return region && (rule->channels == 0 || (rule->channels & ACOG_BIT(connection->channel)) != 0);
+}
+
+/* The first touched rule that keeps the request away from the candidate, or NULL. */
+static const struct acog_dlp_rule *forbidding_rule(const struct acog_step *step, uint16_t candidate)
+{
+    const struct acog_connection *connection = acog_step_connection(step, candidate);
+    for (size_t i = 0; i < step->policy->dlp_rule_count; i++) {
+        bool touched = (step->request->facts->dlp_rules >> i & 1U) != 0;
+        if (touched && !rule_allows(&step->policy->dlp_rules[i], connection)) {
+            return &step->policy->dlp_rules[i];
+        }
+    }
+    return NULL;
+}
+
+static void filter_dlp(struct acog_step *step)
+{
+    if (step->policy->pin.overrides_dlp && step->request->facts->pin_count > 0) {
+        return; /* (decision 1, the other reading) */
+    }
+    size_t i = 0;
+    while (i < step->request->kept_count) {
+        const struct acog_dlp_rule *rule = forbidding_rule(step, step->request->plan[i].candidate);
+        if (rule == NULL) {
+            i++;
+        } else {
+            drop_row(step, i, rule->reason);
+        }
+    }
+}
+
+/* -- pins ------------------------------------------------------------------------------------------ */
+
 static bool pin_allows(const struct acog_step *step, const struct acog_connection *connection,
                        unsigned channels)
 {
@@ -197,6 +239,25 @@ static void filter_pin(struct acog_step *step)
             drop_row(step, i, ACOG_VIEW("not what the client pinned"));
         }
     }
+}
+
+/* What the client pinned is there, and data protection keeps the request away from it (decision 1). */
+static bool pinned_where_dlp_forbids(struct acog_step *step)
+{
+    const struct acog_request *request = step->request;
+    uint8_t dlp = acog_plan_filter_index(step, ACOG_FILTER_DLP);
+    unsigned channels = 0;
+    if (!pinned_channels(step, &channels)) {
+        return false;
+    }
+    for (size_t i = request->kept_count; i < request->plan_count; i++) {
+        const struct acog_plan_row *row = &request->plan[i];
+        if (row->filter == dlp &&
+            pin_allows(step, acog_step_connection(step, row->candidate), channels)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* -- default connection and arbitrage -------------------------------------------------------------- */
@@ -381,9 +442,11 @@ static void emptied(struct acog_step *step)
     struct acog_request *request = step->request;
     const struct acog_filter *filter = current_filter(step);
     struct acog_view detail = {0};
+    enum acog_condition condition = filter->when_empty;
     request->emptied_by = request->next_filter;
     if (filter->kind == ACOG_FILTER_PIN) {
         detail = request->facts->pins[0];
+        condition = pinned_where_dlp_forbids(step) ? ACOG_CONDITION_DLP : condition;
     } else if (filter->kind == ACOG_FILTER_FUNCTION) {
         /* A function without a name is called by its place, which is no client's business. */
         detail = acog_view_equal(filter->name, filter->place) ? ACOG_VIEW("a rule gave no reason")
@@ -395,7 +458,7 @@ static void emptied(struct acog_step *step)
             }
         }
     }
-    acog_answer_condition(step, filter->when_empty, detail);
+    acog_answer_condition(step, condition, detail);
 }
 
 /* Runs one filter; the request may be asking or have ended afterwards. */
@@ -417,8 +480,10 @@ static void run_filter(struct acog_step *step, const struct acog_filter *filter)
     case ACOG_FILTER_RESERVED:
         filter_reserved(step);
         return;
-    case ACOG_FILTER_ACCESS: /* a gateway key and a data rule carry no restriction yet */
+    case ACOG_FILTER_ACCESS: /* a gateway key carries no restriction yet */
+        return;
     case ACOG_FILTER_DLP:
+        filter_dlp(step);
         return;
     case ACOG_FILTER_PIN:
         filter_pin(step);

@@ -211,7 +211,8 @@ bool acog_exchange_read_client(struct acog_exchange *exchange,
     }
     fill_facts(exchange);
     read_pins(exchange);
-    if (!read_allowed_headers(exchange)) {
+    if (!read_allowed_headers(exchange) ||
+        acog_exchange_scan_dlp(exchange, &client->facts.dlp_rules) != ACOG_OK) {
         return refuse(refusal, ACOG_CONDITION_OVERLOADED, (struct acog_view){0});
     }
     return true;

@@ -10,6 +10,7 @@
  *   events.c      an attempt's answer: events of a stream
  *   reply.c       the head of the reply
  *   error_body.c  the one place for error answers
+ *   dlp.c         which data protection rules the request's texts touch
  *   alternatives.c  which other models are served now, for an error that names them
  *   note.c        the routing note in an answer of the fallback model, in the words of note_text.c
  *   terminal.c    how a committed answer ends that cannot be completed
@@ -429,6 +430,10 @@ enum acog_code acog_exchange_write_message(const struct acog_exchange_error *err
                                            struct acog_buffer *out) ACOG_MUST_CHECK;
 struct acog_view acog_exchange_error_type(enum acog_dialect dialect,
                                           const struct acog_exchange_error *error);
+
+/* -- dlp.c: the policy's rules that the request's body touches, a bit each. ACOG_NO_MEMORY: not known. */
+enum acog_code acog_exchange_scan_dlp(struct acog_exchange *exchange,
+                                      uint64_t *found) ACOG_MUST_CHECK;
 
 /* -- alternatives.c: names some models that a connection of the client's dialect could serve now, other than the one
  * that was asked for (S3.21). In the scratch arena; empty when there is none. */

@@ -152,6 +152,9 @@ static void check_order(struct reader *reader, const struct acog_policy *policy)
         reader_warn(reader,
                     "order: \"demoted_last\" has no effect unless health.mode is \"demote\"");
     }
+    if (policy->dlp_rule_count > 0 && !has_filter(policy, ACOG_FILTER_DLP)) {
+        reader_error(reader, "dlp: has rules, and filters lack \"dlp\"");
+    }
     if (policy->arbitrage && !has_filter(policy, ACOG_FILTER_ARBITRAGE)) {
         reader_error(reader, "arbitrage: is on, and filters lack \"arbitrage\"");
     }

@@ -7,6 +7,7 @@
  *   clocks.c      clocks                             answers.c   errors, stream errors, response headers
  *   filters.c     filters and order                  candidates.c  match, circuits, the list of models
  *   bodies.c      the forms of error bodies          dedicated.c dedicated endpoints
+ *   dlp.c         data protection rules
  *   checks.c      what only shows when all is there (CONFORMANCE D18), and what is derived from it
  *
  * All of it runs inside one protected call; findings are collected, only a lack of memory raises.
@@ -91,6 +92,7 @@ void compile_clocks(struct reader *reader, int index, void *target);
 void compile_errors(struct reader *reader, int index, void *target);
 void compile_stream_error(struct reader *reader, int index, void *target);
 void compile_error_body(struct reader *reader, int index, void *target);
+void compile_dlp(struct reader *reader, int index, void *target);
 void compile_dedicated(struct reader *reader, int index, void *target);
 void compile_aliases(struct reader *reader, int index, void *target);
 void compile_response_headers(struct reader *reader, int index, void *target);
@@ -125,6 +127,7 @@ extern const struct record class_records[];  /* classify row, class */
 extern const struct record clock_record;
 extern const struct record connection_record;
 extern const struct record dedicated_record;
+extern const struct record dlp_record;
 extern const struct record listener_record;
 extern const struct record model_record;
 extern const struct record filter_record;

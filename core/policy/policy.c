@@ -308,6 +308,7 @@ static void read_match(struct reader *reader, int index, void *target)
 static const struct field policy_fields[] = {
     {.name = "name", .kind = ACOG_FIELD_TEXT, .offset = POLICY(name)},
     {.name = "match", .kind = ACOG_FIELD_CUSTOM, .read = read_match},
+    {.name = "dlp", .kind = ACOG_FIELD_CUSTOM, .read = compile_dlp},
     {.name = "endpoints", .kind = ACOG_FIELD_CUSTOM, .read = compile_dedicated},
     {.name = "aliases", .kind = ACOG_FIELD_CUSTOM, .read = compile_aliases},
     {.name = "send_id", .kind = ACOG_FIELD_WORD, .offset = POLICY(send_id), .words = &send_ids},

@@ -23,6 +23,7 @@
 #define ACOG_PLAN_MAX       64 /* candidates of one request; more is a load error */
 #define ACOG_FILTERS_MAX    24 /* in one policy */
 #define ACOG_ORDER_KEYS_MAX 8  /* in one policy */
+#define ACOG_DLP_ITEMS_MAX  64 /* of one pattern of a data rule: a bit each */
 #define ACOG_NO_SLOT        0xffffU
 #define ACOG_NO_CELL        0xffffU
 #define ACOG_DEDICATED_MAX  256 /* endpoints of one policy */
@@ -456,8 +457,33 @@ struct acog_dedicated {
     uint16_t pace_cell;  /* acog_shared */
 };
 
+/* -- data protection (S4.18c) ----------------------------------------------------------------------- */
+
+/* A pattern as a machine of bits: item i is bit i. Compiled by core/policy/dlp.c, run by core/exchange/dlp.c. */
+struct acog_dlp_pattern {
+    uint64_t first;                      /* items that can begin */
+    uint64_t last;                       /* items that can end */
+    uint64_t follow[ACOG_DLP_ITEMS_MAX]; /* items that can come behind item i */
+    uint64_t bytes[256];                 /* items that a byte fits */
+};
+
+struct acog_dlp_rule {
+    struct acog_view name;
+    struct acog_view reason; /* of a drop */
+    const struct acog_view *
+        words; /* lower case, by first byte: those of byte b are word_from[b] to word_from[b + 1] */
+    uint16_t word_from[257];
+    const struct acog_dlp_pattern *patterns;
+    size_t pattern_count;
+    unsigned channels;               /* ACOG_BIT(channel): where such a request may go; 0: any */
+    const struct acog_view *regions; /* likewise; none: any */
+    size_t region_count;
+};
+
 struct acog_policy {
     struct acog_view name;
+    const struct acog_dlp_rule *dlp_rules;
+    size_t dlp_rule_count; /* at most 64 */
     const struct acog_dedicated *dedicated;
     size_t dedicated_count;
     const struct acog_alias *aliases;
