@@ -1,9 +1,11 @@
---- scenarios: one table a story, played twice: in the simulator (stories_test.lua), and over real sockets between two
--- processes (live.py), where it takes a hundredth of the time. What a client sees must be the same.
+--- scenarios: one table a story, played twice: in the simulator (stories_test.lua), and over real
+-- sockets between two processes (live.py), where it takes a hundredth of the time. What a client
+-- sees must be the same.
 --
 -- A story has
 --   name
---   connections  list of { id =, plays = what the provider does, in the words of `simulate`, and fields of acog.connection }
+--   connections  list of { id =, plays = what the provider does, in the words of `simulate` },
+--                with further fields of acog.connection
 --   requests     list of { path =, body =, after = seconds since the one before }
 --   with         what differs from the policy, or nil
 local acog = require "acog"
@@ -26,7 +28,8 @@ local function divided(value, by, key)
   if type(value) ~= "table" then return value end
   local copy = {}
   for name, field in pairs(value) do
-    -- A row of a list, or a clock: its plain number is a time; in a row only `base`, `add` and `cap` are.
+    -- A row of a list, or a clock: its plain number is a time; in a row only `base`, `add` and
+    -- `cap` are.
     copy[name] = divided(field, by, name)
   end
   return copy
@@ -89,14 +92,16 @@ function m.live(policy, story, addresses, by)
   }
 end
 
---- The provider of the live run: every connection of every story, and a policy that passes on what comes.
+--- The provider of the live run: every connection of every story, and a policy that passes on what
+-- comes.
 function m.provider(stories, by)
   local list = {}
   for _, story in ipairs(stories) do
     for _, connection in ipairs(story.connections) do
       local id = story.key .. "-" .. connection.id
       list[#list + 1] = acog.connection(id) {
-        dialects = { "chat", "messages", "responses" }, maker = "anthropic", models = { id },
+        dialects = { "chat", "messages", "responses" }, maker = "anthropic",
+        models = { id },
         simulate = m.plays(connection, by),
       }
     end
@@ -107,7 +112,11 @@ function m.provider(stories, by)
     policy = acog.policy {
       name = "provider",
       classify = { { cause = "status", class = "invalid_request" } },
-      classes = { invalid_request = { relay = "verbatim", retry_after = "upstream", retry_after_max = 3600 } },
+      classes = {
+        invalid_request = {
+          relay = "verbatim", retry_after = "upstream", retry_after_max = 3600,
+        },
+      },
       attempts = { max = 1 },
       commit = { hold_until = "headers", whole = "headers" },
       stream_error = { chat = as_it_came, messages = as_it_came, responses = as_it_came },

@@ -10,7 +10,9 @@ local function told(story, key)
 end
 
 local function seen(reply)
-  return { status = reply.status, header = reply.header, body = reply.body, complete = reply.complete }
+  return {
+    status = reply.status, header = reply.header, body = reply.body, complete = reply.complete,
+  }
 end
 
 for _, policy in ipairs { "acog", "routerplus", "rolter", "kontinent", "onerouter" } do
@@ -25,7 +27,8 @@ for _, policy in ipairs { "acog", "routerplus", "rolter", "kontinent", "oneroute
       local replies = {}
       for i, request in ipairs(story.requests) do
         gw:advance(request.after or 0)
-        local reply = gw:post(request.path, request.body, { ["x-request-id"] = ("%s-%d"):format(key, i) })
+        local id = ("%s-%d"):format(key, i)
+        local reply = gw:post(request.path, request.body, { ["x-request-id"] = id })
         t.is_true(reply.over)
         replies[i] = seen(reply)
       end
