@@ -43,6 +43,7 @@ struct acog_sim_client *acog_sim_client_new(const struct acog_sim_request *reque
     acog_buffer_init(&client->transcript, TRANSCRIPT_BYTES_MAX);
     acog_sse_init(&client->sse, EVENT_BYTES_MAX);
     client->started_ms = client->ended_ms = now_ms;
+    client->stalled_ms = -1;
     client->request = *request;
     client->request.headers = copy_headers(&client->arena, request->headers, request->header_count);
     client->exchange = acog_exchange_new();

@@ -24,9 +24,12 @@ struct acog_sim_call {
 struct acog_sim_client {
     struct acog_sim_client *next; /* the younger one */
     struct acog_exchange *exchange;
-    bool released; /* nobody looks at it: freed once it is over */
-    bool over;     /* FINISHED came */
-    bool gone;     /* hung up */
+    bool released;          /* nobody looks at it: freed once it is over */
+    bool over;              /* FINISHED came */
+    bool gone;              /* hung up */
+    bool paused;            /* it reads nothing */
+    int64_t stalled_ms;     /* since when the gateway cannot send it more; -1: it can */
+    int64_t clocks_from_ms; /* after a pause: no deadline before */
     int64_t started_ms;
     int64_t ended_ms;
     struct acog_arena arena; /* the request, and the reply's head and events */

@@ -205,6 +205,21 @@ static int handle_hang_up(lua_State *L)
     return 0;
 }
 
+/* handle:pause(), handle:resume()   [-0, +0], may raise: argument */
+static int handle_pause(lua_State *L)
+{
+    const struct handle *handle = check_handle(L);
+    acog_world_pause(handle->gateway->world, handle->client);
+    return 0;
+}
+
+static int handle_resume(lua_State *L)
+{
+    const struct handle *handle = check_handle(L);
+    acog_world_resume(handle->gateway->world, handle->client);
+    return 0;
+}
+
 /* handle:wait() -> reply   [-0, +1], may raise: a request without end */
 static int handle_wait(lua_State *L)
 {
@@ -214,7 +229,7 @@ static int handle_wait(lua_State *L)
     return 1;
 }
 
-/* handle.hang_up, .wait, .reply (so far), .over */
+/* handle.hang_up, .pause, .resume, .wait, .reply (so far), .over */
 static int handle_index(lua_State *L)
 {
     const struct handle *handle = check_handle(L);
@@ -225,10 +240,15 @@ static int handle_index(lua_State *L)
         lua_pushboolean(L, acog_sim_client_reply(handle->client).over ? 1 : 0);
     } else if (strcmp(name, "hang_up") == 0) {
         lua_pushcfunction(L, handle_hang_up);
+    } else if (strcmp(name, "pause") == 0) {
+        lua_pushcfunction(L, handle_pause);
+    } else if (strcmp(name, "resume") == 0) {
+        lua_pushcfunction(L, handle_resume);
     } else if (strcmp(name, "wait") == 0) {
         lua_pushcfunction(L, handle_wait);
     } else {
-        return luaL_error(L, "a request has wait, hang_up, reply, over; not \"%s\"", name);
+        return luaL_error(L, "a request has wait, hang_up, pause, resume, reply, over; not \"%s\"",
+                          name);
     }
     return 1;
 }

@@ -10,6 +10,7 @@
     INT64_C(86400000) /* the monotonic clock at the start: nothing is older than that */
 
 #define SCRATCH_KEPT_BYTES ((size_t)64 * 1024)
+#define GRACE_MS           1000 /* as core/gateway gives it after a pause */
 
 struct acog_world {
     struct acog_snapshot *snapshot;
@@ -251,10 +252,43 @@ void acog_world_hang_up(struct acog_world *world, struct acog_sim_client *client
         return;
     }
     client->gone = true;
+    client->stalled_ms = -1;
+    client->paused = false;
     client->ended_ms = world->now_ms;
     acog_exchange_client_gone(client->exchange, world->now_ms);
     obey(world, client);
     acog_sim_client_sweep(client);
+}
+
+/* -- slow readers ----------------------------------------------------------------------------------- */
+
+/* A client that reads nothing has been sent something: the gateway waits for it. */
+static void stall(struct acog_world *world, struct acog_sim_client *client)
+{
+    if (client->paused && client->stalled_ms < 0 && client->body.len > 0 && !client->over) {
+        client->stalled_ms = world->now_ms;
+        acog_exchange_client_full(client->exchange, true, world->now_ms);
+        obey(world, client);
+    }
+}
+
+void acog_world_pause(struct acog_world *world, struct acog_sim_client *client)
+{
+    client->paused = true;
+    stall(world, client);
+}
+
+void acog_world_resume(struct acog_world *world, struct acog_sim_client *client)
+{
+    client->paused = false;
+    if (client->stalled_ms >= 0) {
+        client->stalled_ms = -1;
+        client->clocks_from_ms = world->now_ms + GRACE_MS;
+        if (!client->over) {
+            acog_exchange_client_full(client->exchange, false, world->now_ms);
+            obey(world, client);
+        }
+    }
 }
 
 /* Out of the list; the last one of all is kept to be shown. */
@@ -297,6 +331,22 @@ struct due {
         *call; /* NULL: the exchange's deadline, or an attempt that could not be played */
 };
 
+/* When the exchange of a client wants to be called, or the gateway would leave the client. */
+static int64_t deadline_of(const struct acog_world *world, const struct acog_sim_client *client)
+{
+    if (client->over) {
+        return INT64_MAX;
+    }
+    if (client->unplayed != 0) {
+        return world->now_ms;
+    }
+    if (client->stalled_ms >= 0) {
+        return client->stalled_ms + world->snapshot->limits.body_ms;
+    }
+    int64_t deadline_ms = acog_exchange_deadline_ms(client->exchange);
+    return deadline_ms < client->clocks_from_ms ? client->clocks_from_ms : deadline_ms;
+}
+
 static struct due find_due(struct acog_world *world)
 {
     struct due due = {.at_ms = INT64_MAX};
@@ -304,13 +354,11 @@ static struct due find_due(struct acog_world *world)
         for (struct acog_sim_call *call = client->calls; call != NULL; call = call->next) {
             int64_t at_ms = call->started_ms + call->step.at_ms;
             bool first = at_ms < due.at_ms || (at_ms == due.at_ms && due.call == NULL);
-            if (call->step.kind != ACOG_STEP_SILENCE && first) {
+            if (call->step.kind != ACOG_STEP_SILENCE && client->stalled_ms < 0 && first) {
                 due = (struct due){.at_ms = at_ms, .client = client, .call = call};
             }
         }
-        int64_t deadline_ms =
-            client->over ? INT64_MAX : acog_exchange_deadline_ms(client->exchange);
-        deadline_ms = client->unplayed == 0 ? deadline_ms : world->now_ms;
+        int64_t deadline_ms = deadline_of(world, client);
         if (deadline_ms < due.at_ms) {
             due = (struct due){.at_ms = deadline_ms, .client = client};
         }
@@ -372,10 +420,13 @@ static void happen(struct acog_world *world, const struct due *due)
         client->unplayed = 0;
         acog_exchange_upstream_failed(client->exchange, attempt, ACOG_CAUSE_GATEWAY, false,
                                       world->now_ms);
+    } else if (client->stalled_ms >= 0) {
+        acog_world_hang_up(world, client);
     } else {
         acog_exchange_tick(client->exchange, world->now_ms);
     }
     obey(world, client);
+    stall(world, client);
     if (due->call != NULL && !due->call->over) {
         bool more = acog_provider_next(due->call->play, &due->call->step);
         ACOG_ASSERT(more);

@@ -74,6 +74,12 @@ enum acog_wait acog_world_advance(struct acog_world *world, int64_t by_ms);
 /* The client closes its connection. */
 void acog_world_hang_up(struct acog_world *world, struct acog_sim_client *client);
 
+/* The client stops reading, and goes on. What the gateway sends meanwhile has no room anywhere: with the first bytes it
+ * stops reading the provider, and no clock runs, but for the one after which it leaves such a client
+ * (`limits.body_ms`). */
+void acog_world_pause(struct acog_world *world, struct acog_sim_client *client);
+void acog_world_resume(struct acog_world *world, struct acog_sim_client *client);
+
 /* The client is no longer of interest; a request that is not over goes on without a witness. */
 void acog_world_release(struct acog_world *world, struct acog_sim_client **client);
 

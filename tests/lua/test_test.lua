@@ -323,3 +323,43 @@ end)
 test("and not longer", function(t)
   t.error(function() return kept.now_ms end, "the test of this gateway is over")
 end)
+
+-- -- slow readers ---------------------------------------------------------------------------------
+
+test("a client that stops reading stops the provider, and its silence is no fault", function(t)
+  local gw = gateway(t, "chat", { "one" })
+  gw.upstream["one"]:answers { text = "one two three four", pace_ms = 1000 }
+  local handle = gw:start("/v1/chat/completions", chat(t, { stream = true }))
+  gw:advance(2)
+  handle:pause()
+  gw:advance(1) -- what comes now finds no room
+  local before = #handle.reply.events
+  gw:advance(50)
+  t.equal(#handle.reply.events, before)
+  t.is_false(handle.over)
+  handle:resume()
+  local reply = handle:wait()
+  t.equal(reply.text, "one two three four")
+  t.equal(reply.attempts[1].outcome, "completed")
+end)
+
+test("a client that reads nothing for a minute is left (limits.body_ms)", function(t)
+  local gw = gateway(t, "chat", { "one" })
+  gw.upstream["one"]:answers { text = "one two three four", pace_ms = 1000 }
+  local handle = gw:start("/v1/chat/completions", chat(t, { stream = true }))
+  handle:pause()
+  local reply = handle:wait()
+  t.is_false(reply.complete)
+  t.equal(reply.attempts[1].outcome, "cancelled")
+  t.is_true(gw.now_ms >= 60000)
+end)
+
+test("a client that pauses before there is anything to read disturbs nothing", function(t)
+  local gw = gateway(t, "chat", { "one" })
+  gw.upstream["one"]:answers { delay_ms = 3000, text = "late" }
+  local handle = gw:start("/v1/chat/completions", chat(t))
+  handle:pause()
+  gw:advance(1)
+  handle:resume()
+  t.equal(handle:wait().text, "late")
+end)

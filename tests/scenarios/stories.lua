@@ -1,6 +1,5 @@
 --- The stories, each told under all five policies. Where the policies differ, so does what the
--- client sees; the two runs
--- of one policy must not.
+-- client sees; the two runs of one policy must not.
 local hello = { { role = "user", content = "hello" } }
 local chat = { path = "/v1/chat/completions", body = { model = "m", messages = hello } }
 local stream = { path = "/v1/chat/completions",
