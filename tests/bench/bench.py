@@ -10,6 +10,7 @@ to nginx in the same run. Read ratios, not absolute figures: see "How to read it
 import argparse
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -175,6 +176,22 @@ def memory(bench, streams):
               f"  short request alone {alone:6.2f} us, meanwhile {busy:6.2f} us (x {busy / alone:.2f})")
 
 
+def simulate(bench, rounds):
+    """What a simulated request costs: the user time of `acog test` over 10,000 of them, on one core."""
+    requests = 10_000
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "simulate_test.lua")
+    spent = []
+    for _ in range(rounds):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(["taskset", "-c", str(bench.gateway_core), f"{bench.build}/bin/acog", "test", path],
+                       stdout=subprocess.DEVNULL, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    middle = statistics.median(spent)
+    print(f"\nsimulated requests (acog test, one core): {requests / middle:.0f} a second"
+          f"  [{requests / max(spent):.0f} .. {requests / min(spent):.0f}]")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
@@ -203,6 +220,7 @@ def main():
                                            ["p50_ms", "p99_ms"], minus_direct=True, body=bench.body("open", 600),
                                            connections=64, rate=1000, **common, **timing),
                 "memory": lambda: memory(bench, 1000),
+                "simulate": lambda: simulate(bench, chosen.rounds),
             }
             for name, run in workloads.items():
                 if not wanted or name in wanted:
