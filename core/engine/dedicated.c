@@ -56,7 +56,7 @@ bool acog_dedicated_take_turn(struct acog_step *step, int64_t *wait_ms)
     }
     _Atomic int64_t *next = &step->shared->paces[endpoint->pace_cell].next_ms;
     int64_t free_ms = atomic_load_explicit(next, memory_order_relaxed);
-    int64_t turn_ms = request->now_ms;
+    int64_t turn_ms;
     do {
         turn_ms = free_ms > request->now_ms ? free_ms : request->now_ms;
         if (turn_ms - request->now_ms > endpoint->wait_ms_max) {

@@ -52,8 +52,8 @@ struct acog_view acog_exchange_alternatives(struct acog_exchange *exchange)
             continue;
         }
         if (count > 0) {
-            memcpy(text + used, ", ", 2);
-            used += 2;
+            text[used++] = ',';
+            text[used++] = ' ';
         }
         memcpy(text + used, id.ptr, id.len);
         used += id.len;

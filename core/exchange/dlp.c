@@ -61,7 +61,10 @@ static bool finds_pattern(struct scan *scan, const struct acog_dlp_pattern *patt
 
 static char lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    if (c >= 'A' && c <= 'Z') {
+        return (char)(c + ('a' - 'A'));
+    }
+    return c;
 }
 
 static bool starts_with_word(struct acog_view text, size_t at, struct acog_view word)

@@ -233,6 +233,7 @@ static void give(struct acog_exchange *exchange, struct acog_exchange_attempt *a
     exchange->live = attempt->number;
     exchange->record.committed_ms = exchange->now_ms;
     if (whole) {
+        acog_exchange_note_provider(exchange, attempt, acog_buffer_view(&attempt->held));
         give_whole(exchange, attempt);
         return;
     }

@@ -186,6 +186,10 @@ static void take_event(struct acog_exchange *exchange, struct acog_exchange_atte
     struct acog_failure failure = {.retry_after_ms = -1};
     enum acog_stream_event kind = acog_stream_tracker_read(
         &attempt->tracker, event->name, event->data, &exchange->scratch, &outputs, &failure);
+    bool told = kind == ACOG_STREAM_EVENT_OTHER || kind == ACOG_STREAM_EVENT_OUTPUT;
+    if (told && !attempt->live) { /* the head goes out with the commit */
+        acog_exchange_note_provider(exchange, attempt, event->data);
+    }
     switch (kind) {
     case ACOG_STREAM_EVENT_COMMENT:
     case ACOG_STREAM_EVENT_PING: /* no event that a clock would count (B73) */

@@ -169,6 +169,27 @@ static struct acog_view dedicated_value(struct acog_exchange *exchange, enum aco
                                                                      : ACOG_VIEW("fallback");
 }
 
+/* What only a failure tells. */
+static struct acog_view error_value(struct acog_exchange *exchange, enum acog_header_fact fact,
+                                    const struct acog_exchange_error *error)
+{
+    if (fact == ACOG_FACT_ERROR_CLASS) {
+        return sane(exchange, error->code);
+    }
+    if (fact == ACOG_FACT_ERROR_ORIGIN) {
+        return error_origin(error);
+    }
+    if (fact == ACOG_FACT_LIMIT_KIND) {
+        bool open = !error->by_class && error->condition == ACOG_CONDITION_ALL_OPEN;
+        return open ? ACOG_VIEW("health") : ACOG_VIEW("");
+    }
+    if (!error->by_class) {
+        return (struct acog_view){0};
+    }
+    return exchange->snapshot->policy.classes[error->class].retryable ? ACOG_VIEW("true")
+                                                                      : ACOG_VIEW("false");
+}
+
 /* The value of a fact; empty: there is none to tell. */
 static struct acog_view fact_value(struct acog_exchange *exchange,
                                    const struct acog_response_header *header,
@@ -203,14 +224,11 @@ static struct acog_view fact_value(struct acog_exchange *exchange,
     case ACOG_FACT_DROPPED_PARAMS:
         return said->attempt == NULL ? ACOG_VIEW("") : sane(exchange, said->attempt->dropped);
     case ACOG_FACT_ERROR_CLASS:
-        return said->error == NULL ? ACOG_VIEW("") : sane(exchange, said->error->code);
     case ACOG_FACT_ERROR_ORIGIN:
-        return said->error == NULL ? ACOG_VIEW("") : error_origin(said->error);
     case ACOG_FACT_LIMIT_KIND:
-        return said->error != NULL && !said->error->by_class &&
-                       said->error->condition == ACOG_CONDITION_ALL_OPEN
-                   ? ACOG_VIEW("health")
-                   : ACOG_VIEW("");
+    case ACOG_FACT_RETRYABLE:
+        return said->error == NULL ? ACOG_VIEW("")
+                                   : error_value(exchange, header->fact, said->error);
     case ACOG_FACT_POLICY_FALLBACK:
         return acog_exchange_fallback_word(request->fallback);
     case ACOG_FACT_FALLBACK_REASON:
@@ -221,13 +239,10 @@ static struct acog_view fact_value(struct acog_exchange *exchange,
     case ACOG_FACT_ROUTE_ROLE:
     case ACOG_FACT_QUEUE_MS:
         return dedicated_value(exchange, header->fact, connection);
-    case ACOG_FACT_RETRYABLE:
-        return said->error == NULL || !said->error->by_class ? ACOG_VIEW("")
-               : exchange->snapshot->policy.classes[said->error->class].retryable
-                   ? ACOG_VIEW("true")
-                   : ACOG_VIEW("false");
-    case ACOG_FACT_SERVED_BY: /* which provider ran the model behind an aggregator: none tells yet */
-        break;
+    case ACOG_FACT_SERVED_BY:
+        return said->attempt == NULL || is_closed(exchange)
+                   ? ACOG_VIEW("")
+                   : sane(exchange, said->attempt->served_by);
     }
     return (struct acog_view){0};
 }

@@ -10,6 +10,7 @@
  *   events.c      an attempt's answer: events of a stream
  *   reply.c       the head of the reply
  *   error_body.c  the one place for error answers
+ *   served_by.c   which provider an aggregator names
  *   dlp.c         which data protection rules the request's texts touch
  *   alternatives.c  which other models are served now, for an error that names them
  *   note.c        the routing note in an answer of the fallback model, in the words of note_text.c
@@ -104,6 +105,7 @@ struct acog_exchange_attempt {
     struct acog_sse_reader sse;
     struct acog_buffer held;       /* events before commit, a whole answer, or a fault's body */
     struct acog_view content_type; /* FAULT: of the body; sane, in the arena, or empty */
+    struct acog_view served_by;    /* the provider that an aggregator names; empty: none yet */
     struct acog_view dropped;      /* names of what was not sent, for the header */
     struct acog_upstream_order order;
     struct acog_header_row upward[ACOG_EXCHANGE_UPWARD_MAX];
@@ -430,6 +432,10 @@ enum acog_code acog_exchange_write_message(const struct acog_exchange_error *err
                                            struct acog_buffer *out) ACOG_MUST_CHECK;
 struct acog_view acog_exchange_error_type(enum acog_dialect dialect,
                                           const struct acog_exchange_error *error);
+
+/* -- served_by.c: keeps the provider that an aggregator's answer, or an event of it, names. */
+void acog_exchange_note_provider(struct acog_exchange *exchange,
+                                 struct acog_exchange_attempt *attempt, struct acog_view json);
 
 /* -- dlp.c: the policy's rules that the request's body touches, a bit each. ACOG_NO_MEMORY: not known. */
 enum acog_code acog_exchange_scan_dlp(struct acog_exchange *exchange,

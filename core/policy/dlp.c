@@ -160,7 +160,10 @@ static bool read_item(struct parser *parser)
 
 static void read_repeat(struct parser *parser)
 {
-    char c = parser->at < parser->text.len ? parser->text.ptr[parser->at] : '\0';
+    char c = '\0';
+    if (parser->at < parser->text.len) {
+        c = parser->text.ptr[parser->at];
+    }
     parser->skips[parser->count] = c == '?' || c == '*';
     parser->repeats[parser->count] = c == '*' || c == '+';
     parser->at += c == '?' || c == '*' || c == '+' ? 1 : 0;

@@ -514,6 +514,27 @@ test("S0.29, S0.61-S0.66, S0.68: the headers of an answer", function(t)
   t.equal(header["x-tm-attempts"], "2")
 end)
 
+test("S0.63: who ran the model behind an aggregator; absent elsewhere and on a closed endpoint",
+  function(t)
+  local whole = '{"id":"1","object":"chat.completion","created":1,"model":"m","provider":"Google",'
+    .. '"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},'
+    .. '"finish_reason":"stop"}]}'
+  local chunks = 'data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m",'
+    .. '"provider":"Google","choices":[{"index":0,"delta":{"role":"assistant","content":"hi"},'
+    .. '"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+  for _, case in ipairs { { true, "Google" }, { false, nil } } do
+    local gw = gateway(t, { { "openrouter", { aggregator = case[1] } } })
+    gw.upstream["openrouter"]:answers { { body = whole },
+      { body = chunks, content_type = "text/event-stream" } }
+    t.equal(ask(t, gw).header["x-tm-served-by"], case[2])
+    t.equal(ask(t, gw, { stream = true }).header["x-tm-served-by"], case[2])
+  end
+  local gw = gateway(t, { { "openrouter", { aggregator = true } } },
+    base:with { endpoints = { ["a/b"] = { model = MODEL, closed = true } } })
+  gw.upstream["openrouter"]:answers { body = whole }
+  t.equal(ask(t, gw, { model = "a/b" }).header["x-tm-served-by"], nil)
+end)
+
 test("S0.65, S0.66, S0.72, S0.73: the headers of a failure tell what, whose, and how often",
   function(t)
   local gw = pair_of(t)
