@@ -78,7 +78,7 @@ test("S1.5, S1.18: it succeeds a failure that matches one of its classes, and no
   end
 end)
 
-test("G1.1: server_error and connection may be taken over as well; another word is an error",
+test("S1.9, G1.1: server_error and connection may be taken over as well; another word is an error",
   function(t)
   local gw = route(t, { { "main" }, { "spare", { "server_error", "connection" } } })
   gw.upstream["main"]:answers { { status = 503 }, { reset = "head" }, { reset = "connect" } }

@@ -239,7 +239,7 @@ test("S0.3: a refusal in a 200 is the answer", function(t)
   t.equal(gw.upstream["openrouter"].count, 0)
 end)
 
-test("S0.38-S0.45: the class table: name, retryable, and whether it moves", function(t)
+test("S0.37-S0.45: the class table: name, retryable, and whether it moves", function(t)
   for _, case in ipairs {
     { { status = 429 }, "rate_limit", "true", true }, -- S0.39
     { { status = 401 }, "auth", "false", true }, -- S0.40
@@ -533,6 +533,14 @@ test("S0.63: who ran the model behind an aggregator; absent elsewhere and on a c
     base:with { endpoints = { ["a/b"] = { model = MODEL, closed = true } } })
   gw.upstream["openrouter"]:answers { body = whole }
   t.equal(ask(t, gw, { model = "a/b" }).header["x-tm-served-by"], nil)
+end)
+
+test("S0.67: what was stripped from the request is named", function(t)
+  local gw = gateway(t, { { "anthropic", { betas = { "a-2025-01-01" } } } })
+  local reply = gw:post(MESSAGES, body_of(t),
+    { ["anthropic-beta"] = "a-2025-01-01,b-2025-02-02" })
+  t.match(reply.header["x-tm-dropped-params"], "b-2025-02-02")
+  t.equal(ask(t, gw).header["x-tm-dropped-params"], nil)
 end)
 
 test("S0.65, S0.66, S0.72, S0.73: the headers of a failure tell what, whose, and how often",

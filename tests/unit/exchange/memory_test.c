@@ -189,6 +189,17 @@ static void unknown_model(struct driver *driver)
         "{\"model\":\"no\\u006ee\",\"max_tokens\":1,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}");
 }
 
+/* Texts that are decoded, joined, and read once more; with what `guard` looks for in the last. */
+static void kept_away(struct driver *driver)
+{
+    driver_post(
+        driver, "/v1/chat/completions",
+        "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"a"
+        "\\nb\"},{\"type\":\"text\",\"text\":\"c\"}]},{\"role\":\"assistant\",\"tool_calls\":[{\"id\":"
+        "\"1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"x\\\":\\\"his "
+        "di\\\\u0061gnosis\\\"}\"}}]},{\"role\":\"tool\",\"tool_call_id\":\"1\",\"content\":\"ok\"}]}");
+}
+
 static const struct story stories[] = {
     {"whole", whole, 200, "\"Hello\""},
     {"stream", stream, 200, CHAT_DONE},
@@ -203,6 +214,7 @@ static const struct story stories[] = {
     {"models", models, 200, "\"a/b@1\""},
     {"bad request", bad_request, 400, "content"},
     {"unknown model", unknown_model, 409, "none"},
+    {"kept away", kept_away, 403, "dlp_route_restricted"},
 };
 
 /* -- telling ----------------------------------------------------------------------------------------- */
@@ -250,6 +262,21 @@ static void tell(void *user)
     memory_sweep_fail_again();
 }
 
+/* A data rule that no connection of the driver satisfies. */
+static void guard(struct acog_policy *policy)
+{
+    static const struct acog_view words[] = {{"diagnosis", 9}};
+    static struct acog_dlp_rule rule = {.name = {"health", 6},
+                                        .reason = {"health", 6},
+                                        .words = words,
+                                        .channels = ACOG_BIT(ACOG_CHANNEL_AZURE)};
+    for (size_t byte = 0; byte <= 256; byte++) {
+        rule.word_from[byte] = byte > 'd' ? 1 : 0;
+    }
+    policy->dlp_rules = &rule;
+    policy->dlp_rule_count = 1;
+}
+
 static void each_allocation_of_each_story_may_fail(void **state)
 {
     (void)state;
@@ -258,6 +285,7 @@ static void each_allocation_of_each_story_may_fail(void **state)
         driver_init(&driver);
         acog_exchange_free(&driver.exchange);
         driver.client_headers[0] = ACOG_VIEW("x-team");
+        guard(&driver.snapshot->policy);
         driver.snapshot->client_headers = driver.client_headers;
         driver.snapshot->client_header_count = 1;
         driver.snapshot->policy.refusal =
