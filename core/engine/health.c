@@ -74,13 +74,15 @@ bool acog_engine_admits(const struct acog_snapshot *snapshot, struct acog_shared
                         uint16_t candidate, int64_t now_ms)
 {
     uint16_t index = snapshot->candidates[candidate].circuit_cell;
-    if (index == ACOG_NO_CELL || snapshot->policy.health.mode == ACOG_HEALTH_OFF) {
+    if (index == ACOG_NO_CELL) {
         return true;
     }
     const struct acog_circuit_cell *cell = &shared->circuits[index];
-    struct acog_circuit_limits limits = acog_health_limits(&snapshot->policy.health);
-    return acog_circuit_look(&cell->circuit, &limits, now_ms).admits &&
-           pool_until_ms(cell) <= now_ms;
+    const struct acog_health *health = &snapshot->policy.health;
+    struct acog_circuit_limits limits = acog_health_limits(health);
+    bool admits = health->mode == ACOG_HEALTH_OFF ||
+                  acog_circuit_look(&cell->circuit, &limits, now_ms).admits;
+    return admits && pool_until_ms(cell) <= now_ms; /* a pool cools without circuits too */
 }
 
 bool acog_health_take(struct acog_step *step, struct acog_attempt_row *attempt, bool forced)

@@ -236,6 +236,32 @@ static void a_429_cools_the_pool_for_its_retry_after(void **state)
     }
 }
 
+/* Who asks about a candidate from outside a request sees what its plan would see. */
+static void a_pool_that_cools_is_not_admitted_with_circuits_and_without(void **state)
+{
+    (void)state;
+
+    static const enum acog_health_mode modes[] = {ACOG_HEALTH_EXCLUDE, ACOG_HEALTH_OFF};
+
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        struct world *world = world_new(ENGINE_POLICY_ROUTERPLUS);
+        struct acog_request_facts facts = world_facts("m");
+        const struct acog_snapshot *snapshot = &world->rows->snapshot;
+        struct acog_shared *shared = &world->rows->shared;
+        engine_rows_add(world->rows, "a", ACOG_CHANNEL_DIRECT, "m");
+        world->rows->snapshot.policy.health.mode = modes[i];
+        world_reply(
+            world, "a",
+            (struct world_reply){
+                .kind = ACOG_WORLD_FAILS,
+                .failure = {.cause = ACOG_CAUSE_STATUS, .status = 429, .retry_after_ms = 7000}});
+        world_run(world, &facts);
+        assert_false(acog_engine_admits(snapshot, shared, 0, 6999));
+        assert_true(acog_engine_admits(snapshot, shared, 0, 7000));
+        world_free(&world);
+    }
+}
+
 static void a_client_that_leaves_speaks_for_the_provider(void **state)
 {
     (void)state;
@@ -290,6 +316,7 @@ int main(void)
         cmocka_unit_test(while_the_probe_is_out_everyone_else_is_refused),
         cmocka_unit_test(faults_of_the_request_never_charge),
         cmocka_unit_test(a_429_cools_the_pool_for_its_retry_after),
+        cmocka_unit_test(a_pool_that_cools_is_not_admitted_with_circuits_and_without),
         cmocka_unit_test(a_client_that_leaves_speaks_for_the_provider),
         cmocka_unit_test(the_last_class_answers_for_all),
         cmocka_unit_test(more_than_one_choice_is_refused),
