@@ -288,8 +288,11 @@ static void on_acceptable(evutil_socket_t fd, short what, void *arg)
 enum acog_code acog_http_server_add_tls(struct acog_http_server *server, int socket,
                                         struct acog_http_tls *tls, struct acog_error *error)
 {
-    if (server->listener_count == ACOG_HTTP_LISTENERS_MAX ||
-        server->state == ACOG_SERVER_DRAINING) {
+    if (server->state == ACOG_SERVER_DRAINING) {
+        (void)close(socket);
+        return acog_error_set(error, ACOG_INVALID, "a server that drains takes no more sockets");
+    }
+    if (server->listener_count == ACOG_HTTP_LISTENERS_MAX) {
         (void)close(socket);
         return acog_error_set(error, ACOG_TOO_BIG, "a server listens on at most %d sockets",
                               ACOG_HTTP_LISTENERS_MAX);

@@ -236,6 +236,20 @@ static void listens_on_a_bounded_number_of_sockets(void **state)
     world_close(&world);
 }
 
+static void a_server_that_drains_takes_no_more_sockets(void **state)
+{
+    (void)state;
+    struct world world = {0};
+    struct acog_error error = {0};
+    world_start(&world);
+    int listener = acog_http_listen(ACOG_VIEW("127.0.0.1"), 0, &error);
+    assert_true(listener >= 0);
+    acog_http_server_drain(world.server);
+    assert_int_equal(acog_http_server_add(world.server, listener, &error), ACOG_INVALID);
+    assert_string_equal(error.text, "a server that drains takes no more sockets");
+    world_close(&world);
+}
+
 static void keeps_a_bounded_number_of_spare_streams(void **state)
 {
     (void)state;
@@ -348,6 +362,7 @@ int main(void)
         cmocka_unit_test(closes_a_connection_whose_last_reply_was_open_when_it_drains),
         cmocka_unit_test(knows_local_clients_of_ipv6),
         cmocka_unit_test(listens_on_a_bounded_number_of_sockets),
+        cmocka_unit_test(a_server_that_drains_takes_no_more_sockets),
         cmocka_unit_test(keeps_a_bounded_number_of_spare_streams),
         cmocka_unit_test(survives_each_failed_allocation),
         cmocka_unit_test(refuses_without_memory_too),
