@@ -391,21 +391,6 @@ const char *acog_json_keys_add(struct acog_json_keys *keys, struct acog_json_val
     return NULL;
 }
 
-enum acog_code acog_json_no_duplicates(struct acog_json_value object, struct acog_json_error *error)
-{
-    struct acog_json_keys keys;
-    keys.count = 0;
-    struct acog_json_cursor cursor = acog_json_enter(object);
-    while (cursor.object && acog_json_next(&cursor)) {
-        error->what = acog_json_keys_add(&keys, cursor.key);
-        if (error->what != NULL) {
-            error->offset = (size_t)(cursor.key.raw.ptr - object.raw.ptr);
-            return ACOG_INVALID;
-        }
-    }
-    return ACOG_OK;
-}
-
 /* -- numbers --------------------------------------------------------------------------------------- */
 
 bool acog_json_int(struct acog_json_value value, int64_t *number)

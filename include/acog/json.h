@@ -133,11 +133,6 @@ struct acog_json_keys {
 /* NULL when the key, decoded, is new and there was room; else what is wrong. */
 const char *acog_json_keys_add(struct acog_json_keys *keys, struct acog_json_value key);
 
-/* Refuses (ACOG_INVALID) an object with a key twice, after decoding, or with more than ACOG_JSON_KEYS_MAX keys;
- * `offset` is from object.raw.ptr. */
-enum acog_code acog_json_no_duplicates(struct acog_json_value object,
-                                       struct acog_json_error *error) ACOG_MUST_CHECK;
-
 /* The text of a STRING: a view of the raw text when it has no escapes, else decoded into `arena`.
  * ACOG_NO_MEMORY only. */
 enum acog_code acog_json_text(struct acog_json_value value, struct acog_arena *arena,

@@ -5,6 +5,7 @@
  */
 #include "acog/contract.h"
 #include "acog/json.h"
+#include "tests/support/json_unique.h"
 
 #include <string.h>
 
@@ -58,7 +59,7 @@ static void check_value(struct acog_json_value value, struct acog_arena *arena, 
     if (acog_json_int(value, &number) && checked) {
         ACOG_ASSERT(acog_json_double(value, &real));
     }
-    enum acog_code unique = acog_json_no_duplicates(value, &error);
+    enum acog_code unique = json_unique(value, &error);
     ACOG_ASSERT(unique == ACOG_OK || error.offset < value.raw.len);
 }
 

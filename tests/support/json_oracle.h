@@ -4,6 +4,7 @@
 
 #include "acog/json.h"
 #include "tests/support/check.h"
+#include "tests/support/json_unique.h"
 
 #include <string.h>
 
@@ -53,7 +54,7 @@ static inline void compare_object(struct acog_json_value ours, const json_t *the
 {
     struct acog_json_error error;
     struct acog_json_cursor cursor = acog_json_enter(ours);
-    bool unique = acog_json_no_duplicates(ours, &error) == ACOG_OK;
+    bool unique = json_unique(ours, &error) == ACOG_OK;
     size_t members = 0;
     while (acog_json_next(&cursor)) {
         struct acog_view key;

@@ -7,6 +7,7 @@
 #include "core/stream/scan.h"
 #include "tests/support/check.h"
 #include "tests/support/json_oracle.h"
+#include "tests/support/json_unique.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -381,18 +382,15 @@ static void duplicate_keys_are_seen_through_escapes(void **state)
 {
     struct acog_json_error error = {0};
     (void)state;
-    assert_int_equal(acog_json_no_duplicates(parse("{\"a\":1,\"b\":2,\"A\":3}"), &error), ACOG_OK);
-    assert_int_equal(acog_json_no_duplicates(parse("{\"a\":{\"x\":1},\"b\":{\"x\":1}}"), &error),
-                     ACOG_OK);
-    assert_int_equal(acog_json_no_duplicates(parse("[1,1]"), &error), ACOG_OK);
-    assert_int_equal(
-        acog_json_no_duplicates(parse("{\"model\":1,\"b\":2,\"mod\\u0065l\":3}"), &error),
-        ACOG_INVALID);
+    assert_int_equal(json_unique(parse("{\"a\":1,\"b\":2,\"A\":3}"), &error), ACOG_OK);
+    assert_int_equal(json_unique(parse("{\"a\":{\"x\":1},\"b\":{\"x\":1}}"), &error), ACOG_OK);
+    assert_int_equal(json_unique(parse("[1,1]"), &error), ACOG_OK);
+    assert_int_equal(json_unique(parse("{\"model\":1,\"b\":2,\"mod\\u0065l\":3}"), &error),
+                     ACOG_INVALID);
     assert_string_equal(error.what, "a key twice");
     assert_int_equal(error.offset, 17);
-    assert_int_equal(
-        acog_json_no_duplicates(parse("{\"\\ud83d\\ude00\":1,\"\xf0\x9f\x98\x80\":3}"), &error),
-        ACOG_INVALID);
+    assert_int_equal(json_unique(parse("{\"\\ud83d\\ude00\":1,\"\xf0\x9f\x98\x80\":3}"), &error),
+                     ACOG_INVALID);
 }
 
 static void an_object_has_only_so_many_keys_to_compare(void **state)
@@ -408,7 +406,7 @@ static void an_object_has_only_so_many_keys_to_compare(void **state)
         struct acog_buffer closed = text;
         assert_int_equal(acog_buffer_append(&text, ACOG_VIEW("}")), ACOG_OK);
         assert_int_equal(acog_json_check(acog_buffer_view(&text), DEPTH, &value, &error), ACOG_OK);
-        assert_int_equal(acog_json_no_duplicates(value, &error),
+        assert_int_equal(json_unique(value, &error),
                          keys < ACOG_JSON_KEYS_MAX ? ACOG_OK : ACOG_INVALID);
         text.len = closed.len;
     }
