@@ -28,7 +28,7 @@
 
 /* -- a line ------------------------------------------------------------------------------------------ */
 
-struct acog_view acog_log_level_name(enum acog_log_level level)
+static struct acog_view level_name(enum acog_log_level level)
 {
     switch (level) {
     case ACOG_LOG_DEBUG:
@@ -49,7 +49,7 @@ bool acog_log_level_find(struct acog_view word, enum acog_log_level *level)
                                               ACOG_LOG_ERROR};
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        if (acog_view_equal(word, acog_log_level_name(all[i]))) {
+        if (acog_view_equal(word, level_name(all[i]))) {
             *level = all[i];
             return true;
         }
@@ -122,7 +122,7 @@ enum acog_code acog_log_line(struct acog_buffer *out, int64_t unix_ms, enum acog
 {
     size_t before = out->len;
     const struct acog_log_field first[] = {
-        acog_log_text("level", acog_log_level_name(level)),
+        acog_log_text("level", level_name(level)),
         acog_log_text("event", acog_view_of(event)),
     };
     enum acog_code code = acog_buffer_append(out, ACOG_VIEW("{\"time\":\""));

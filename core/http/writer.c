@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-struct acog_view acog_http_reason(unsigned status)
+/* Empty when a status has none. */
+static struct acog_view reason_of(unsigned status)
 {
     static const struct {
         unsigned status;
@@ -125,7 +126,7 @@ enum acog_code acog_http_write_status(struct acog_buffer *out, unsigned status)
     if (status < 100 || status > 999) {
         return ACOG_INVALID;
     }
-    struct acog_view reason = acog_http_reason(status);
+    struct acog_view reason = reason_of(status);
     size_t bytes = sizeof("HTTP/1.1 200 \r\n") - 1 + reason.len;
     enum acog_code code = acog_buffer_reserve(out, bytes);
     if (code != ACOG_OK) {

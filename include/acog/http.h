@@ -126,9 +126,6 @@ enum acog_code acog_http_write_status(struct acog_buffer *out, unsigned status) 
 enum acog_code acog_http_write_header(struct acog_buffer *out, struct acog_view name,
                                       struct acog_view value) ACOG_MUST_CHECK;
 
-/* The reason phrase of a status; empty when it has none. */
-struct acog_view acog_http_reason(unsigned status);
-
 /* -- TLS of a listener ------------------------------------------------------------------------------- */
 
 /* The certificate of a listener and the rules of its handshakes: TLS 1.2 and 1.3, forward secrecy and AEAD only, no
@@ -168,10 +165,11 @@ struct acog_http_request {
 
 /* The answer to bytes that are no request. */
 struct acog_http_refusal {
-    unsigned status;                    /* the problem's; 400 to 599 */
-    const struct acog_header_row *rows; /* the handler's until it is called again; not Content-Type */
-    size_t row_count;                   /* at most ACOG_HTTP_REFUSAL_ROWS_MAX */
-    struct acog_buffer body;            /* empty; JSON is to be appended */
+    unsigned status; /* the problem's; 400 to 599 */
+    /* The handler's until it is called again; at most ACOG_HTTP_REFUSAL_ROWS_MAX, and no Content-Type. */
+    const struct acog_header_row *rows;
+    size_t row_count;
+    struct acog_buffer body; /* empty; JSON is to be appended */
 };
 
 struct acog_http_handler {

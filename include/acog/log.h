@@ -24,9 +24,7 @@ enum acog_log_level {
     ACOG_LOG_ERROR,
 };
 
-/* "debug", "info", "warning", "error". */
-struct acog_view acog_log_level_name(enum acog_log_level level);
-/* False, and *level untouched, for any other word. */
+/* "debug", "info", "warning", "error". False, and *level untouched, for any other word. */
 bool acog_log_level_find(struct acog_view word, enum acog_log_level *level);
 
 /* -- a line ------------------------------------------------------------------------------------------ */
