@@ -79,25 +79,13 @@ void acog_describe_plan(struct acog_buffer *out, const char *indent,
 
 static void print_outcome(struct acog_buffer *out, const struct acog_attempt_row *row)
 {
+    struct acog_view word = acog_name(ACOG_VOCABULARY_OUTCOME, (int)row->outcome);
     if (row->failed) {
-        struct acog_view class = acog_name(ACOG_VOCABULARY_CLASS, (int)row->class);
-        (void)!acog_buffer_format(out, "%.*s", ACOG_VIEW_FMT(class));
-    } else {
-        switch (row->outcome) {
-        case ACOG_OUTCOME_COMPLETED:
-            (void)!acog_buffer_format(out, "%s", row->ended_at_ms < 0 ? "under way" : "completed");
-            break;
-        case ACOG_OUTCOME_FAILED:
-            (void)!acog_buffer_format(out, "failed");
-            break;
-        case ACOG_OUTCOME_CANCELLED:
-            (void)!acog_buffer_format(out, "cancelled");
-            break;
-        case ACOG_OUTCOME_INCOMPLETE:
-            (void)!acog_buffer_format(out, "incomplete");
-            break;
-        }
+        word = acog_name(ACOG_VOCABULARY_CLASS, (int)row->class);
+    } else if (row->outcome == ACOG_OUTCOME_COMPLETED && row->ended_at_ms < 0) {
+        word = ACOG_VIEW("under way");
     }
+    (void)!acog_buffer_format(out, "%.*s", ACOG_VIEW_FMT(word));
     if (row->status != 0) {
         (void)!acog_buffer_format(out, ", status %u", (unsigned)row->status);
     }

@@ -196,21 +196,6 @@ static struct acog_view class_name(enum acog_failure_class class)
     return acog_name(ACOG_VOCABULARY_CLASS, (int)class);
 }
 
-static const char *outcome_name(enum acog_outcome outcome)
-{
-    switch (outcome) {
-    case ACOG_OUTCOME_COMPLETED:
-        return "completed";
-    case ACOG_OUTCOME_FAILED:
-        return "failed";
-    case ACOG_OUTCOME_CANCELLED:
-        return "cancelled";
-    case ACOG_OUTCOME_INCOMPLETE:
-        return "incomplete";
-    }
-    return "";
-}
-
 static void push_attempt(lua_State *L, const struct acog_snapshot *snapshot,
                          const struct acog_request *request, const struct acog_attempt_row *row)
 {
@@ -219,8 +204,7 @@ static void push_attempt(lua_State *L, const struct acog_snapshot *snapshot,
     set_view(L, "connection", connection->id);
     set_view(L, "channel", acog_name(ACOG_VOCABULARY_CHANNEL, (int)connection->channel));
     set_view(L, "model", row->model);
-    lua_pushstring(L, outcome_name(row->outcome));
-    lua_setfield(L, -2, "outcome");
+    set_view(L, "outcome", acog_name(ACOG_VOCABULARY_OUTCOME, (int)row->outcome));
     if (row->failed) {
         set_view(L, "class", class_name(row->class));
     }
