@@ -94,11 +94,6 @@ static int64_t unix_ms(const struct acog_world *world)
     return ACOG_WORLD_START_UNIX_MS + acog_world_now_ms(world);
 }
 
-const struct acog_snapshot *acog_world_snapshot(const struct acog_world *world)
-{
-    return world->snapshot;
-}
-
 size_t acog_world_upstream_count(const struct acog_world *world)
 {
     return world->upstream_count;

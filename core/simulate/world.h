@@ -36,7 +36,6 @@ void acog_world_free(struct acog_world **world);
 /* Since the world began. */
 int64_t acog_world_now_ms(const struct acog_world *world);
 
-const struct acog_snapshot *acog_world_snapshot(const struct acog_world *world);
 size_t acog_world_upstream_count(const struct acog_world *world); /* one for each connection */
 struct acog_sim_upstream *acog_world_upstream(struct acog_world *world, size_t connection);
 
