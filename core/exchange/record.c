@@ -51,10 +51,10 @@ static void put_text_if(struct record *record, struct acog_view name, struct aco
 
 static void put_number(struct record *record, struct acog_view name, int64_t number)
 {
+    char digits[ACOG_DIGITS_MAX];
     put(record, name);
-    if (record->code == ACOG_OK) {
-        record->code = acog_buffer_format(record->out, "%lld", (long long)number);
-    }
+    put(record, number < 0 ? ACOG_VIEW("-") : ACOG_VIEW(""));
+    put(record, acog_view_from_u64(number < 0 ? 0 - (uint64_t)number : (uint64_t)number, digits));
 }
 
 static void put_flag(struct record *record, struct acog_view name, bool flag)
