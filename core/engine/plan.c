@@ -129,56 +129,18 @@ static void filter_dialect(struct acog_step *step)
     }
 }
 
-static void filter_reserved(struct acog_step *step)
+/* Drops what `objection` has something against. */
+static void drop_objected(struct acog_step *step,
+                          struct acog_view (*objection)(const struct acog_step *step,
+                                                        uint16_t candidate))
 {
     size_t i = 0;
     while (i < step->request->kept_count) {
-        struct acog_view objection =
-            acog_dedicated_objection(step, step->request->plan[i].candidate);
-        if (objection.len == 0) {
+        struct acog_view reason = objection(step, step->request->plan[i].candidate);
+        if (reason.len == 0) {
             i++;
         } else {
-            drop_row(step, i, objection);
-        }
-    }
-}
-
-/* -- data protection ------------------------------------------------------------------------------- */
-
-static bool rule_allows(const struct acog_dlp_rule *rule, const struct acog_connection *connection)
-{
-    bool region = rule->region_count == 0;
-    for (size_t i = 0; i < rule->region_count && !region; i++) {
-        region = acog_view_equal(rule->regions[i], connection->region);
-    }
-    return region && (rule->channels == 0 || (rule->channels & ACOG_BIT(connection->channel)) != 0);
-}
-
-/* The first touched rule that keeps the request away from the candidate, or NULL. */
-static const struct acog_dlp_rule *forbidding_rule(const struct acog_step *step, uint16_t candidate)
-{
-    const struct acog_connection *connection = acog_step_connection(step, candidate);
-    for (size_t i = 0; i < step->policy->dlp_rule_count; i++) {
-        bool touched = (step->request->facts->dlp_rules >> i & 1U) != 0;
-        if (touched && !rule_allows(&step->policy->dlp_rules[i], connection)) {
-            return &step->policy->dlp_rules[i];
-        }
-    }
-    return NULL;
-}
-
-static void filter_dlp(struct acog_step *step)
-{
-    if (step->policy->pin.overrides_dlp && step->request->facts->pin_count > 0) {
-        return; /* (decision 1, the other reading) */
-    }
-    size_t i = 0;
-    while (i < step->request->kept_count) {
-        const struct acog_dlp_rule *rule = forbidding_rule(step, step->request->plan[i].candidate);
-        if (rule == NULL) {
-            i++;
-        } else {
-            drop_row(step, i, rule->reason);
+            drop_row(step, i, reason);
         }
     }
 }
@@ -478,12 +440,12 @@ static void run_filter(struct acog_step *step, const struct acog_filter *filter)
         filter_dialect(step);
         return;
     case ACOG_FILTER_RESERVED:
-        filter_reserved(step);
+        drop_objected(step, acog_dedicated_objection);
         return;
     case ACOG_FILTER_ACCESS: /* a gateway key carries no restriction yet */
         return;
     case ACOG_FILTER_DLP:
-        filter_dlp(step);
+        drop_objected(step, acog_dlp_objection);
         return;
     case ACOG_FILTER_PIN:
         filter_pin(step);

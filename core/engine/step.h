@@ -3,7 +3,7 @@
  *   engine.c   the events             plan.c     filters          order.c    order keys, spread, floor
  *   attempt.c  choosing, sending,     refusal.c  fallback model   answer.c   error answers
  *              failing                clock.c    limits           health.c   circuits and pools of a candidate
- *   classify.c classes, kept failure  dedicated.c  endpoints of their own
+ *   classify.c classes, kept failure  dedicated.c  endpoints of their own  dlp.c  data rules
  */
 #ifndef ACOG_ENGINE_STEP_H
 #define ACOG_ENGINE_STEP_H
@@ -74,6 +74,11 @@ bool acog_dedicated_owns(const struct acog_step *step, uint16_t candidate);
 struct acog_view acog_dedicated_objection(const struct acog_step *step, uint16_t candidate);
 /* Takes the request's turn; *wait_ms tells how long until it comes. False: longer than the endpoint allows. */
 bool acog_dedicated_take_turn(struct acog_step *step, int64_t *wait_ms);
+
+/* -- dlp.c ----------------------------------------------------------------------------------------- */
+
+/* Why the data rules that the request touches keep it away from the candidate; empty: they do not. */
+struct acog_view acog_dlp_objection(const struct acog_step *step, uint16_t candidate);
 
 /* -- order.c --------------------------------------------------------------------------------------- */
 
