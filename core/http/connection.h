@@ -14,6 +14,7 @@
 #define ACOG_HTTP_CONNECTION_H
 
 #include "acog/buffer.h"
+#include "acog/contract.h"
 #include "acog/http.h"
 
 #include <stdbool.h>
@@ -200,6 +201,24 @@ void acog_connection_settle(struct acog_http_connection *connection);
 /* Its deadline has passed; it may be gone after it. */
 void acog_connection_expire(struct acog_http_connection *connection);
 
+/* Answers for the handler, without it; the rest of what the client sends is thrown away. */
+void acog_connection_refuse(struct acog_http_connection *connection,
+                            const struct acog_http_problem *problem);
+
+/* Goes on with a handshake; the connection may be gone after it. */
+void acog_connection_shake(struct acog_http_connection *connection);
+
+/* -- connection_read.c --------------------------------------------------------------------------------- */
+
+/* The callback of the read event; the connection may be gone after it. */
+void acog_connection_readable(evutil_socket_t fd, short what, void *arg);
+
+/* Reads again after a pause; nothing to do without one. False without memory. */
+bool acog_connection_resume(struct acog_http_connection *connection);
+
+/* The request that is served is over and the bytes of the next are here; the connection may be gone after it. */
+void acog_connection_read_pending(struct acog_http_connection *connection);
+
 /* -- output.c: the queue of bytes for the client ------------------------------------------------------- */
 
 enum acog_output {
@@ -285,5 +304,13 @@ void acog_reply_refusal(struct acog_http_stream *stream, const struct acog_http_
 #define ACOG_STREAM_TAG     UINT32_C(0x5374726d)
 #define ACOG_LISTENER_TAG   UINT32_C(0x4c73746e)
 #define ACOG_SERVER_TAG     UINT32_C(0x53727672)
+
+/* What an event's callback was given. */
+static inline struct acog_http_connection *acog_connection_of(void *arg)
+{
+    struct acog_http_connection *connection = arg;
+    ACOG_ASSERT(connection->tag == ACOG_CONNECTION_TAG);
+    return connection;
+}
 
 #endif
