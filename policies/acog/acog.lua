@@ -65,12 +65,13 @@ return acog.policy {
     -- S4.11, G4.12: another connection, or the same when it is the only one left. Charged (G4.2).
     network = { move = "next", same = "if_sole", charge = 1, export = "upstream_unavailable" },
     server_error = { move = "next", same = "if_sole", charge = 1, relay = "message",
-                     export = "upstream_unavailable", retryable = true },
+                     export = "upstream_unavailable" },
     bad_answer = { move = "next", charge = 1, status = 502, export = "upstream_unavailable" },
     stream_error_first = { move = "next", charge = 1, status = 502, relay = "message",
                            export = "upstream_unavailable" },
 
-    -- G4.9, G4.10: our own clocks, and the provider's 408.
+    -- G4.9, G4.10: our own clocks, and the provider's 408. `by_time` is for policies that differ:
+    -- the extra try and the answer of `exhausted_by_time` go by it.
     timeout_connect = { move = "next", charge = 1, by_time = true, status = 504,
                         export = "upstream_unavailable" },
     timeout_headers = { move = "next", charge = 1, by_time = true, status = 504,
@@ -86,7 +87,7 @@ return acog.policy {
 
     -- S4.12: only on a different connection; not a fault of the channel (G4.2).
     throttled = { move = "next", same = "never", charge = 0, relay = "message",
-                  export = "rate_limited", retryable = true, retry_after = "upstream",
+                  export = "rate_limited", retry_after = "upstream",
                   retry_after_max = 60 },
 
     -- S4.13: refused before sending; spends an attempt (G4.13).
