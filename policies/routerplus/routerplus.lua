@@ -68,7 +68,7 @@ return acog.policy {
     bad_answer = upstream_error,
     invalid_request = { move = "no", charge = 0, export = "upstream_error" }, -- S0.45, S0.52
     client_cancel = { charge = "success" }, -- S0.55
-    died_after_commit = { charge = 1, export = "upstream_error", retryable = true }, -- S0.26
+    died_after_commit = { charge = 1, export = "upstream_error" }, -- S0.26
   },
 
   attempts = { max = 0 }, -- S0.11: all of them
