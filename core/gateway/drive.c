@@ -1,110 +1,15 @@
-/* drive.c - the loop between an exchange and the sockets. */
+/* drive.c - the loop between an exchange and the sockets: what happens upstream is told, what is commanded is done. */
 #include "drive.h"
 
-#include "acog/arena.h"
 #include "acog/contract.h"
-#include "acog/exchange.h"
-#include "acog/memory.h"
-#include "acog/random.h"
 #include "acog/time.h"
-#include "address.h"
-#include "admin.h"
+#include "drive_parts.h"
 #include "receipts.h"
 #include "record.h"
 
 #include <string.h>
 
 #include <event2/event.h>
-
-#define WHY_BYTES_MAX 160
-
-enum drive_state {
-    ACOG_DRIVE_SPARE = 0,
-    ACOG_DRIVE_OPEN,
-    ACOG_DRIVE_ENDED,
-    ACOG_DRIVE_ABORTED,
-    ACOG_DRIVE_GONE,
-};
-
-/* What an upstream's events find their attempt by. */
-struct call_slot {
-    struct acog_drive *drive;
-    uint32_t attempt;
-    struct acog_upstream_call *call; /* NULL: not under way */
-};
-
-struct acog_drive {
-    struct acog_worker *worker;
-    struct acog_drive *next; /* of the worker's list */
-    struct acog_drive *before;
-    enum drive_state state;
-    struct acog_exchange *exchange;  /* owned for good */
-    struct acog_http_stream *stream; /* NULL when SPARE or GONE */
-    struct acog_view target;
-    struct call_slot calls[ACOG_ATTEMPTS_MAX];
-    uint32_t unsent; /* an attempt that found no memory, to be told after the commands; 0: none */
-    bool paused;     /* the client is slow: the upstream is not read */
-    struct event timer;
-    int64_t timer_at_ms; /* INT64_MAX: not armed */
-    struct acog_arena
-        copy; /* of the client's request, where the policy reads on without the client */
-    char why[WHY_BYTES_MAX];
-};
-
-static void pump(struct acog_drive *drive);
-
-/* -- lists -------------------------------------------------------------------------------------------- */
-
-static void link_running(struct acog_drive *drive)
-{
-    struct acog_worker *worker = drive->worker;
-    drive->before = NULL;
-    drive->next = worker->running;
-    if (drive->next != NULL) {
-        drive->next->before = drive;
-    }
-    worker->running = drive;
-    worker->running_count++;
-}
-
-static void unlink_running(struct acog_drive *drive)
-{
-    struct acog_worker *worker = drive->worker;
-    if (drive->before != NULL) {
-        drive->before->next = drive->next;
-    } else {
-        worker->running = drive->next;
-    }
-    if (drive->next != NULL) {
-        drive->next->before = drive->before;
-    }
-    worker->running_count--;
-}
-
-static void drive_free(struct acog_drive *drive)
-{
-    if (event_initialized(&drive->timer) != 0) {
-        (void)event_del(&drive->timer);
-    }
-    acog_exchange_free(&drive->exchange);
-    acog_arena_fini(&drive->copy);
-    acog_free(drive);
-}
-
-static void keep_spare(struct acog_drive *drive)
-{
-    struct acog_worker *worker = drive->worker;
-    drive->state = ACOG_DRIVE_SPARE;
-    drive->stream = NULL;
-    if (worker->spare_count >= ACOG_SPARE_DRIVES_MAX) {
-        drive_free(drive);
-        return;
-    }
-    acog_arena_reset(&drive->copy);
-    drive->next = worker->spare;
-    worker->spare = drive;
-    worker->spare_count++;
-}
 
 /* -- clocks ------------------------------------------------------------------------------------------- */
 
@@ -122,7 +27,7 @@ static void arm(struct acog_drive *drive)
     }
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *user)
+void acog_drive_on_timer(evutil_socket_t fd, short what, void *user)
 {
     (void)fd;
     (void)what;
@@ -137,43 +42,43 @@ static void on_timer(evutil_socket_t fd, short what, void *user)
         return;
     }
     acog_exchange_tick(drive->exchange, now);
-    pump(drive);
+    acog_drive_pump(drive);
 }
 
 /* -- the upstream's events ---------------------------------------------------------------------------- */
 
 static void on_connected(void *user, bool reused)
 {
-    struct call_slot *slot = user;
+    struct acog_call_slot *slot = user;
     acog_exchange_connected(slot->drive->exchange, slot->attempt, reused, acog_now_ms());
-    pump(slot->drive);
+    acog_drive_pump(slot->drive);
 }
 
 static void on_head(void *user, unsigned status, const struct acog_header_row *headers,
                     size_t count)
 {
-    struct call_slot *slot = user;
+    struct acog_call_slot *slot = user;
     acog_exchange_upstream_head(slot->drive->exchange, slot->attempt, status, headers, count,
                                 acog_now_ms());
-    pump(slot->drive);
+    acog_drive_pump(slot->drive);
 }
 
 static void on_body(void *user, struct acog_view bytes)
 {
-    struct call_slot *slot = user;
+    struct acog_call_slot *slot = user;
     acog_exchange_upstream_body(slot->drive->exchange, slot->attempt, bytes, acog_now_ms());
-    pump(slot->drive);
+    acog_drive_pump(slot->drive);
 }
 
 static void on_end(void *user)
 {
-    struct call_slot *slot = user;
+    struct acog_call_slot *slot = user;
     slot->call = NULL;
     acog_exchange_upstream_end(slot->drive->exchange, slot->attempt, acog_now_ms());
-    pump(slot->drive);
+    acog_drive_pump(slot->drive);
 }
 
-static struct acog_view connection_of(const struct call_slot *slot)
+static struct acog_view connection_of(const struct acog_call_slot *slot)
 {
     const struct acog_exchange_record *record = acog_exchange_record(slot->drive->exchange);
     if (record->request == NULL || slot->attempt > record->request->attempt_count) {
@@ -183,7 +88,7 @@ static struct acog_view connection_of(const struct call_slot *slot)
     return record->snapshot->connections[record->snapshot->candidates[candidate].connection].id;
 }
 
-static void log_failure(const struct call_slot *slot, enum acog_cause cause, const char *why)
+static void log_failure(const struct acog_call_slot *slot, enum acog_cause cause, const char *why)
 {
     struct acog_log *log = slot->drive->worker->service->log;
     if (acog_log_wants(log, ACOG_LOG_DEBUG)) {
@@ -201,8 +106,8 @@ static void log_failure(const struct call_slot *slot, enum acog_cause cause, con
 
 static void on_failed(void *user, enum acog_cause cause, bool reused_no_byte, const char *why)
 {
-    struct call_slot *slot = user;
-    struct acog_view text = acog_view_slice(acog_view_of(why), 0, WHY_BYTES_MAX - 1);
+    struct acog_call_slot *slot = user;
+    struct acog_view text = acog_view_slice(acog_view_of(why), 0, ACOG_DRIVE_WHY_BYTES_MAX - 1);
     slot->call = NULL;
     if (text.len > 0) {
         memcpy(slot->drive->why, text.ptr, text.len);
@@ -211,7 +116,7 @@ static void on_failed(void *user, enum acog_cause cause, bool reused_no_byte, co
     log_failure(slot, cause, why);
     acog_exchange_upstream_failed(slot->drive->exchange, slot->attempt, cause, reused_no_byte,
                                   acog_now_ms());
-    pump(slot->drive);
+    acog_drive_pump(slot->drive);
 }
 
 static const struct acog_upstream_events upstream_events = {
@@ -224,7 +129,7 @@ static const struct acog_upstream_events upstream_events = {
 
 /* -- the exchange's commands -------------------------------------------------------------------------- */
 
-static struct call_slot *slot_of(struct acog_drive *drive, uint32_t attempt)
+static struct acog_call_slot *slot_of(struct acog_drive *drive, uint32_t attempt)
 {
     ACOG_ASSERT(attempt > 0);
     ACOG_ASSERT(attempt <= ACOG_ATTEMPTS_MAX);
@@ -251,7 +156,7 @@ static void ask(struct acog_drive *drive, const struct acog_ask *question)
 
 static void send_order(struct acog_drive *drive, const struct acog_command *command)
 {
-    struct call_slot *slot = slot_of(drive, command->attempt);
+    struct acog_call_slot *slot = slot_of(drive, command->attempt);
     ACOG_ASSERT(slot->call == NULL);
     slot->drive = drive;
     slot->attempt = command->attempt;
@@ -262,11 +167,18 @@ static void send_order(struct acog_drive *drive, const struct acog_command *comm
     }
 }
 
-static void cancel_call(struct call_slot *slot)
+static void cancel_call(struct acog_call_slot *slot)
 {
     if (slot->call != NULL) {
         acog_upstream_cancel(&slot->call);
         slot->call = NULL;
+    }
+}
+
+void acog_drive_cancel_calls(struct acog_drive *drive)
+{
+    for (size_t i = 0; i < ACOG_ATTEMPTS_MAX; i++) {
+        cancel_call(&drive->calls[i]);
     }
 }
 
@@ -310,28 +222,13 @@ static void perform(struct acog_drive *drive, const struct acog_command *command
     case ACOG_COMMAND_REPLY_ABORT:
         reply(drive, command);
         return;
-    case ACOG_COMMAND_FINISHED: /* pump() ends with it */
+    case ACOG_COMMAND_FINISHED: /* acog_drive_acog_drive_pump() ends with it */
         break;
     }
     ACOG_UNREACHABLE("unknown acog_command_type");
 }
 
 /* -- the end ------------------------------------------------------------------------------------------ */
-
-/* Records are for the operator and for whoever made the request: as long as there are no gateway keys to tell one caller
- * from another, for callers on this machine, and not for a page that a browser was made to open (DNS rebinding). */
-static bool may_see_records(const struct acog_service *service, const struct acog_http_head *head)
-{
-    return service->listener != NULL && acog_listener_is_local(service->listener) &&
-           acog_admin_host_allowed(
-               acog_header_find(head->fields, head->field_count, ACOG_VIEW("host")),
-               service->listener);
-}
-
-static enum acog_code find_record(void *user, struct acog_view request_id, struct acog_buffer *out)
-{
-    return acog_receipts_find(user, request_id, out);
-}
 
 static void keep_record(struct acog_worker *worker, const struct acog_exchange_record *record)
 {
@@ -364,15 +261,12 @@ static void note(struct acog_drive *drive)
 /* The request is over: nobody may use `drive` after this. */
 static void finish(struct acog_drive *drive)
 {
-    enum drive_state state = drive->state;
+    enum acog_drive_state state = drive->state;
     struct acog_http_stream *stream = drive->stream;
-    for (size_t i = 0; i < ACOG_ATTEMPTS_MAX; i++) {
-        cancel_call(&drive->calls[i]);
-    }
+    acog_drive_cancel_calls(drive);
     note(drive);
     acog_exchange_reset(drive->exchange);
-    unlink_running(drive);
-    keep_spare(drive);
+    acog_drive_retire(drive);
     switch (state) {
     case ACOG_DRIVE_ENDED:
         acog_http_stream_set_user(stream, NULL);
@@ -391,7 +285,7 @@ static void finish(struct acog_drive *drive)
     ACOG_UNREACHABLE("an exchange finished before its reply");
 }
 
-static void pause_calls(struct acog_drive *drive, bool paused)
+void acog_drive_pause(struct acog_drive *drive, bool paused)
 {
     drive->paused = paused;
     for (size_t i = 0; i < ACOG_ATTEMPTS_MAX; i++) {
@@ -401,8 +295,7 @@ static void pause_calls(struct acog_drive *drive, bool paused)
     }
 }
 
-/* Performs commands until there are none. The drive may be over after this. */
-static void pump(struct acog_drive *drive)
+void acog_drive_pump(struct acog_drive *drive)
 {
     struct acog_command command;
     for (;;) {
@@ -422,185 +315,8 @@ static void pump(struct acog_drive *drive)
                                       acog_now_ms());
     }
     if (!drive->paused && drive->state == ACOG_DRIVE_OPEN && acog_http_reply_full(drive->stream)) {
-        pause_calls(drive, true);
+        acog_drive_pause(drive, true);
         acog_exchange_client_full(drive->exchange, true, acog_now_ms());
     }
     arm(drive);
-}
-
-/* -- the client's events ------------------------------------------------------------------------------ */
-
-static struct acog_drive *drive_new(struct acog_worker *worker)
-{
-    struct acog_drive *drive = acog_new(sizeof(*drive));
-    if (drive == NULL) {
-        return NULL;
-    }
-    const struct acog_limits *limits = &worker->service->snapshot->limits;
-    drive->worker = worker;
-    drive->timer_at_ms = INT64_MAX;
-    acog_arena_init(&drive->copy, 4 * limits->head_bytes + limits->body_bytes +
-                                      (size_t)ACOG_HTTP_FIELDS_MAX * 64);
-    drive->exchange = acog_exchange_new();
-    if (drive->exchange == NULL ||
-        event_assign(&drive->timer, worker->base, -1, 0, on_timer, drive) != 0) {
-        drive_free(drive);
-        return NULL;
-    }
-    return drive;
-}
-
-static struct acog_drive *take_spare(struct acog_worker *worker)
-{
-    struct acog_drive *drive = worker->spare;
-    if (drive == NULL) {
-        return drive_new(worker);
-    }
-    worker->spare = drive->next;
-    worker->spare_count--;
-    return drive;
-}
-
-/* 503 without an exchange; the worker's buffer has room for it since the start. */
-static void answer_overloaded(struct acog_worker *worker, struct acog_http_stream *stream,
-                              struct acog_view target)
-{
-    struct acog_view id = acog_worker_make_id(worker);
-    struct acog_header_row headers[4] = {
-        {ACOG_VIEW("content-type"), ACOG_VIEW("application/json")},
-        {ACOG_VIEW("retry-after"), ACOG_VIEW("1")},
-    };
-    size_t count = 2 + acog_exchange_id_rows(target, id, &headers[2]);
-    acog_count_add(&worker->counts->refused, 1);
-    worker->error_body.len = 0;
-    unsigned status =
-        acog_exchange_error_body(worker->service->snapshot, ACOG_CONDITION_OVERLOADED, target,
-                                 (struct acog_view){0}, id, &worker->error_body);
-    acog_http_reply_head(stream, status, headers, count, (int64_t)worker->error_body.len);
-    acog_http_reply_data(stream, acog_buffer_view(&worker->error_body));
-    acog_http_reply_end(&stream);
-}
-
-/* Moves what `start` points to into the drive's own memory. */
-static enum acog_code copy_request(struct acog_drive *drive, struct acog_exchange_start *start)
-{
-    struct acog_header_row *rows =
-        acog_arena_take(&drive->copy, start->header_count * sizeof(*rows) + 1);
-    bool complete = rows != NULL;
-    for (size_t i = 0; complete && i < start->header_count; i++) {
-        rows[i].name = acog_arena_copy(&drive->copy, start->headers[i].name);
-        rows[i].value = acog_arena_copy(&drive->copy, start->headers[i].value);
-        complete = rows[i].name.ptr != NULL && rows[i].value.ptr != NULL;
-    }
-    start->method = acog_arena_copy(&drive->copy, start->method);
-    start->target = acog_arena_copy(&drive->copy, start->target);
-    start->body = acog_arena_copy(&drive->copy, start->body);
-    start->headers = rows;
-    complete = complete && start->method.ptr != NULL && start->target.ptr != NULL &&
-               start->body.ptr != NULL;
-    return complete ? ACOG_OK : ACOG_NO_MEMORY;
-}
-
-void acog_drive_begin(struct acog_worker *worker, struct acog_http_stream *stream,
-                      const struct acog_http_request *request)
-{
-    struct acog_service *service = worker->service;
-    struct acog_exchange_start start = {
-        .snapshot = service->snapshot,
-        .shared = service->shared,
-        .method = request->head->method,
-        .target = request->head->target,
-        .headers = request->head->fields,
-        .header_count = request->head->field_count,
-        .body = request->body,
-        .now_ms = acog_now_ms(),
-        .unix_ms = acog_unix_ms(),
-        .seed = acog_random_next(&worker->random),
-        .draining = acog_service_state(service) == ACOG_SERVICE_DRAINING,
-        .local = may_see_records(service, request->head),
-        .find_record = service->receipts == NULL ? NULL : find_record,
-        .find_record_user = service->receipts,
-    };
-    struct acog_drive *drive = take_spare(worker);
-    if (drive == NULL) {
-        answer_overloaded(worker, stream, start.target);
-        return;
-    }
-    if (service->snapshot->policy.drain_ms > 0 && copy_request(drive, &start) != ACOG_OK) {
-        keep_spare(drive);
-        answer_overloaded(worker, stream, request->head->target);
-        return;
-    }
-    drive->state = ACOG_DRIVE_OPEN;
-    drive->stream = stream;
-    drive->target = start.target;
-    drive->unsent = 0;
-    drive->paused = false;
-    drive->why[0] = '\0';
-    link_running(drive);
-    acog_http_stream_set_user(stream, drive);
-    acog_exchange_start(drive->exchange, &start);
-    pump(drive);
-}
-
-static void leave(struct acog_drive *drive)
-{
-    drive->state = ACOG_DRIVE_GONE;
-    drive->stream = NULL;
-    if (drive->paused) { /* what comes now has no client to wait for */
-        pause_calls(drive, false);
-    }
-    acog_exchange_client_gone(drive->exchange, acog_now_ms());
-    pump(drive);
-}
-
-void acog_drive_gone(struct acog_http_stream *stream)
-{
-    struct acog_drive *drive = acog_http_stream_user(stream);
-    if (drive != NULL) {
-        leave(drive);
-    }
-}
-
-void acog_drive_drained(struct acog_http_stream *stream)
-{
-    struct acog_drive *drive = acog_http_stream_user(stream);
-    if (drive != NULL && drive->paused) {
-        pause_calls(drive, false);
-        acog_exchange_client_full(drive->exchange, false, acog_now_ms());
-        pump(drive);
-    }
-}
-
-/* -- shutdown ----------------------------------------------------------------------------------------- */
-
-static void cut_off(struct acog_drive *drive)
-{
-    struct acog_worker *worker = drive->worker;
-    if (drive->stream != NULL) {
-        acog_http_stream_set_user(drive->stream, NULL);
-        acog_http_reply_abort(&drive->stream);
-    }
-    size_t before = worker->running_count;
-    leave(drive);
-    if (worker->running_count == before) { /* the policy would read on */
-        for (size_t i = 0; i < ACOG_ATTEMPTS_MAX; i++) {
-            cancel_call(&drive->calls[i]);
-        }
-        unlink_running(drive);
-        drive_free(drive);
-    }
-}
-
-void acog_drive_end_all(struct acog_worker *worker)
-{
-    while (worker->running != NULL) {
-        cut_off(worker->running);
-    }
-    while (worker->spare != NULL) {
-        struct acog_drive *drive = worker->spare;
-        worker->spare = drive->next;
-        worker->spare_count--;
-        drive_free(drive);
-    }
 }
