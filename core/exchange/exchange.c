@@ -259,8 +259,8 @@ void acog_exchange_start(struct acog_exchange *exchange, const struct acog_excha
                                       .ended_ms = -1};
     struct acog_exchange_target target;
     acog_exchange_place(start->method, client->path, start->local, &target);
-    exchange->plan_only = target.place == ACOG_PLACE_ROUTE &&
-                          acog_exchange_route_surface(exchange, &target.surface);
+    exchange->plan_only =
+        target.place == ACOG_PLACE_ROUTE && acog_exchange_route_surface(exchange, &target.surface);
     exchange->record.plan_only = exchange->plan_only;
     if (target.place == ACOG_PLACE_SURFACE || exchange->plan_only) {
         client->surface = target.surface;

@@ -158,6 +158,7 @@ static void skip_names(struct dump *dump)
     }
 }
 
+/* Functions within functions, to a bound. NOLINTNEXTLINE(misc-no-recursion) */
 static void read_function(struct dump *dump, size_t depth)
 {
     skip_text(dump); /* its source */

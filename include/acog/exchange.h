@@ -158,7 +158,7 @@ const struct acog_exchange_record *acog_exchange_record(const struct acog_exchan
 
 /* The decision record as JSON, the one renderer of all views (explain, test, route, receipts): candidates in order
  * with kept / dropped by filter X (reason, place) / tried -> class / not reached, and the attempts (S0.80). */
-enum acog_code acog_exchange_render_record(const struct acog_exchange_record *record,
+enum acog_code acog_exchange_render_record(const struct acog_exchange_record *said,
                                            struct acog_buffer *out) ACOG_MUST_CHECK;
 
 /* -- errors that a server must answer before there is a request -------------------------------------- */
