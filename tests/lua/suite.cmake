@@ -5,7 +5,12 @@ if(TARGET acog)
     foreach(path IN ITEMS tests/lua examples/quickstart LISTS policies)
         file(GLOB_RECURSE lua_tests CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${path}/*_test.lua")
         if(lua_tests)
-            add_test(NAME lua.${path} COMMAND acog test "${path}" WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+            set(options "")
+            if(path MATCHES "^policies/") # every line of a policy is run by its own tests
+                set(options --coverage-min 100)
+            endif()
+            add_test(NAME lua.${path} COMMAND acog test ${options} "${path}"
+                     WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
             set_tests_properties(lua.${path} PROPERTIES TIMEOUT 120)
         endif()
     endforeach()
