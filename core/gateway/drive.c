@@ -11,40 +11,6 @@
 
 #include <event2/event.h>
 
-/* -- clocks ------------------------------------------------------------------------------------------- */
-
-static void arm(struct acog_drive *drive)
-{
-    int64_t deadline = acog_exchange_deadline_ms(drive->exchange);
-    if (deadline >= drive->timer_at_ms) {
-        return;
-    }
-    int64_t wait = deadline - acog_now_ms();
-    wait = wait < 1 ? 1 : wait;
-    const struct timeval time = acog_time_wait(wait);
-    if (evtimer_add(&drive->timer, &time) == 0) {
-        drive->timer_at_ms = deadline;
-    }
-}
-
-void acog_drive_on_timer(evutil_socket_t fd, short what, void *user)
-{
-    (void)fd;
-    (void)what;
-    struct acog_drive *drive = user;
-    drive->timer_at_ms = INT64_MAX;
-    if (drive->state == ACOG_DRIVE_SPARE) {
-        return;
-    }
-    int64_t now = acog_now_ms();
-    if (now < acog_exchange_deadline_ms(drive->exchange)) {
-        arm(drive);
-        return;
-    }
-    acog_exchange_tick(drive->exchange, now);
-    acog_drive_pump(drive);
-}
-
 /* -- the upstream's events ---------------------------------------------------------------------------- */
 
 static void on_connected(void *user, bool reused)
@@ -295,28 +261,100 @@ void acog_drive_pause(struct acog_drive *drive, bool paused)
     }
 }
 
-void acog_drive_pump(struct acog_drive *drive)
+/* -- the pump ----------------------------------------------------------------------------------------- */
+
+/* Performs commands until there are none. True: the drive is over. */
+static bool perform_all(struct acog_drive *drive)
 {
     struct acog_command command;
     for (;;) {
         while (acog_exchange_next(drive->exchange, &command)) {
             if (command.type == ACOG_COMMAND_FINISHED) {
                 finish(drive);
-                return;
+                return true;
             }
             perform(drive, &command);
         }
         if (drive->unsent == 0) {
-            break;
+            return false;
         }
         uint32_t attempt = drive->unsent;
         drive->unsent = 0;
         acog_exchange_upstream_failed(drive->exchange, attempt, ACOG_CAUSE_GATEWAY, false,
                                       acog_now_ms());
     }
+}
+
+/* False without memory: no time will come at which the request ends. */
+static bool arm(struct acog_drive *drive)
+{
+    int64_t deadline = acog_exchange_deadline_ms(drive->exchange);
+    if (deadline >= drive->timer_at_ms) {
+        return true;
+    }
+    int64_t wait = deadline - acog_now_ms();
+    wait = wait < 1 ? 1 : wait;
+    const struct timeval time = acog_time_wait(wait);
+    if (evtimer_add(&drive->timer, &time) != 0) {
+        return false;
+    }
+    drive->timer_at_ms = deadline;
+    return true;
+}
+
+/* Ends a request that has no clock: its client is cut off, and what the policy would read on without it fails. */
+static void give_up(struct acog_drive *drive)
+{
+    if (drive->state == ACOG_DRIVE_OPEN) {
+        acog_http_stream_set_user(drive->stream, NULL);
+        acog_http_reply_abort(&drive->stream);
+        drive->state = ACOG_DRIVE_GONE;
+        acog_exchange_client_gone(drive->exchange, acog_now_ms());
+        if (perform_all(drive)) {
+            return;
+        }
+    }
+    for (size_t i = 0; i < ACOG_ATTEMPTS_MAX; i++) {
+        struct acog_call_slot *slot = &drive->calls[i];
+        if (slot->call != NULL) {
+            cancel_call(slot);
+            acog_exchange_upstream_failed(drive->exchange, slot->attempt, ACOG_CAUSE_GATEWAY, false,
+                                          acog_now_ms());
+        }
+    }
+    (void)perform_all(drive);
+}
+
+void acog_drive_pump(struct acog_drive *drive)
+{
+    if (perform_all(drive)) {
+        return;
+    }
     if (!drive->paused && drive->state == ACOG_DRIVE_OPEN && acog_http_reply_full(drive->stream)) {
         acog_drive_pause(drive, true);
         acog_exchange_client_full(drive->exchange, true, acog_now_ms());
     }
-    arm(drive);
+    if (!arm(drive)) {
+        give_up(drive);
+    }
+}
+
+void acog_drive_on_timer(evutil_socket_t fd, short what, void *user)
+{
+    (void)fd;
+    (void)what;
+    struct acog_drive *drive = user;
+    drive->timer_at_ms = INT64_MAX;
+    if (drive->state == ACOG_DRIVE_SPARE) {
+        return;
+    }
+    int64_t now = acog_now_ms();
+    if (now < acog_exchange_deadline_ms(drive->exchange)) {
+        if (!arm(drive)) {
+            give_up(drive);
+        }
+        return;
+    }
+    acog_exchange_tick(drive->exchange, now);
+    acog_drive_pump(drive);
 }

@@ -2,6 +2,10 @@
 #include "acog/memory.h"
 #include "serving.h"
 
+#include <stdlib.h>
+
+#include <event2/event_struct.h>
+
 static bool has(const struct acog_buffer *came, const char *text)
 {
     return acog_view_find(acog_buffer_view(came), acog_view_of(text)) < came->len;
@@ -268,6 +272,104 @@ static void without_memory_the_answer_is_overloaded(void **state)
     serving_stop(&serving);
 }
 
+static bool timers_get_no_memory;
+
+/* As libevent asks for more places for its timers. */
+static void *grow(void *memory, size_t bytes)
+{
+    return timers_get_no_memory ? NULL : realloc(memory, bytes);
+}
+
+static void on_never(evutil_socket_t fd, short what, void *user)
+{
+    (void)fd;
+    (void)what;
+    (void)user;
+}
+
+#define TIMERS_MAX 64
+
+/* Takes all places that the loop has for timers, and there are no more. */
+static void use_up_timers(struct event_base *base, struct event *timers)
+{
+    const struct timeval hour = {.tv_sec = 3600};
+    timers_get_no_memory = true;
+    memset(timers, 0, TIMERS_MAX * sizeof(*timers));
+    for (size_t i = 0; i < TIMERS_MAX; i++) {
+        (void)evtimer_assign(&timers[i], base, on_never, NULL);
+        if (evtimer_add(&timers[i], &hour) != 0) {
+            return;
+        }
+    }
+    fail_msg("the loop had more than %d places", TIMERS_MAX);
+}
+
+static void give_back_timers(struct event *timers)
+{
+    timers_get_no_memory = false;
+    for (size_t i = 0; i < TIMERS_MAX; i++) {
+        if (event_initialized(&timers[i]) != 0) {
+            (void)event_del(&timers[i]);
+        }
+    }
+}
+
+static void a_request_whose_clock_finds_no_memory_is_cut_off(void **state)
+{
+    (void)state;
+    struct serving serving;
+    struct event timers[TIMERS_MAX];
+    struct acog_buffer came;
+    acog_buffer_init(&came, SERVING_TEXT_MAX);
+    serving_prepare(&serving);
+    const struct acog_clock_row headers = {
+        .clock = ACOG_CLOCK_HEADERS, .stream = true, .whole = true, .formula = {.base_ms = 60000}};
+    serving.rows->snapshot.policy.clocks = &headers;
+    serving.rows->snapshot.policy.clock_count = 1;
+    serving.replies[0].hang = ACOG_STAGE_HEAD;
+    serving_start(&serving);
+    int client = client_open(&serving);
+    client_send(client, "POST ");
+    while (acog_http_server_connections(serving.worker->server) == 0) {
+        turn(&serving);
+    }
+    use_up_timers(serving.worker->base, timers);
+    client_send(client, CHAT_WHOLE + strlen("POST "));
+    assert_false(client_sees(&serving, client, &came, "HTTP/1.1 "));
+    give_back_timers(timers);
+    assert_int_equal(serving.worker->running_count, 0);
+    assert_non_null(strstr(log_of(&serving), "\"outcome\":\"cancelled\""));
+    assert_int_equal(acog_upstream_counts(serving.worker->upstream).open, 0);
+    assert_int_equal(close(client), 0);
+    acog_buffer_fini(&came);
+    serving_stop(&serving);
+}
+
+static void nothing_is_read_on_without_a_clock(void **state)
+{
+    (void)state;
+    struct serving serving;
+    struct event timers[TIMERS_MAX];
+    struct acog_buffer came;
+    acog_buffer_init(&came, SERVING_TEXT_MAX);
+    serving_prepare(&serving);
+    serving.rows->snapshot.policy.clock_count = 0;
+    serving.rows->snapshot.policy.drain_ms = 60000;
+    serving.replies[0].hang = ACOG_STAGE_EVENTS;
+    serving.replies[0].after_events = 2;
+    serving_start(&serving);
+    int client = client_open(&serving);
+    client_send(client, CHAT_STREAM);
+    assert_true(client_sees(&serving, client, &came, "data: "));
+    use_up_timers(serving.worker->base, timers);
+    assert_int_equal(close(client), 0);
+    until_running(&serving, 0);
+    give_back_timers(timers);
+    assert_int_equal(acog_upstream_counts(serving.worker->upstream).open, 0);
+    acog_buffer_fini(&came);
+    serving_stop(&serving);
+}
+
 static void at_the_end_what_runs_is_cut_off_and_logged(void **state)
 {
     (void)state;
@@ -303,7 +405,10 @@ int main(void)
         cmocka_unit_test(a_function_that_fails_is_told_to_the_log_and_not_to_the_client),
         cmocka_unit_test(a_policy_may_read_on_without_the_client),
         cmocka_unit_test(without_memory_the_answer_is_overloaded),
+        cmocka_unit_test(a_request_whose_clock_finds_no_memory_is_cut_off),
+        cmocka_unit_test(nothing_is_read_on_without_a_clock),
         cmocka_unit_test(at_the_end_what_runs_is_cut_off_and_logged),
     };
+    event_set_mem_functions(malloc, grow, free); /* before libevent is used */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
