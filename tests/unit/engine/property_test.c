@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS           200000
+#define STEPS           1000000
 #define STEPS_OF_POLICY 250 /* then a new policy is drawn */
 #define REQUESTS        4   /* at once */
 #define ENDING_STEPS \
