@@ -195,6 +195,9 @@ bool acog_exchange_read_client(struct acog_exchange *exchange,
                                struct acog_exchange_refusal *refusal)
 {
     struct acog_exchange_client *client = &exchange->client;
+    if (exchange->start.foreign_page) {
+        return refuse(refusal, ACOG_CONDITION_ORIGIN, (struct acog_view){0});
+    }
     if (!is_plain_json(exchange)) {
         return refuse(refusal, ACOG_CONDITION_MEDIA_TYPE, (struct acog_view){0});
     }

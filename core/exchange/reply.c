@@ -76,6 +76,7 @@ static struct acog_view error_origin(const struct acog_exchange_error *error)
         return ACOG_VIEW("upstream");
     case ACOG_CONDITION_ACCESS:
     case ACOG_CONDITION_DLP:
+    case ACOG_CONDITION_ORIGIN:
         return ACOG_VIEW("authorization");
     case ACOG_CONDITION_POLICY_ERROR:
     case ACOG_CONDITION_INTERNAL:

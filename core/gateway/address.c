@@ -120,6 +120,30 @@ bool acog_host_is_loopback(struct acog_view host)
     return inet_pton(AF_INET6, text, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
+struct acog_view acog_host_without_port(struct acog_view field)
+{
+    size_t end = acog_view_find(field, ACOG_VIEW(":"));
+    if (acog_view_starts(field, ACOG_VIEW("["))) {
+        size_t bracket = acog_view_find(field, ACOG_VIEW("]"));
+        if (bracket == field.len) {
+            return (struct acog_view){0};
+        }
+        end = bracket + 1;
+    }
+    struct acog_view rest = acog_view_slice(field, end, field.len);
+    unsigned long long port = 0;
+    bool fits = rest.len == 0 ||
+                (rest.ptr[0] == ':' && acog_view_to_u64(acog_view_slice(rest, 1, rest.len), &port));
+    return fits ? acog_view_slice(field, 0, end) : (struct acog_view){0};
+}
+
+bool acog_origin_is_local(struct acog_view origin)
+{
+    size_t mark = acog_view_find(origin, ACOG_VIEW("://"));
+    struct acog_view host = acog_view_slice(origin, mark + 3, origin.len);
+    return mark < origin.len && acog_host_is_loopback(acog_host_without_port(host));
+}
+
 bool acog_listener_is_local(const struct acog_listener *listener)
 {
     return listener->unix_socket.len > 0 || acog_host_is_loopback(listener->host);

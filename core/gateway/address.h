@@ -15,6 +15,10 @@
 bool acog_host_is_loopback(struct acog_view host);
 /* An IPv4 or IPv6 address, with or without brackets. */
 bool acog_host_is_address(struct acog_view host);
+/* The host of "host", "host:port", "[v6]" or "[v6]:port"; empty when it is none of these. */
+struct acog_view acog_host_without_port(struct acog_view field);
+/* Of an Origin header: a page of a loopback host. "null", which any page can make a browser send, is none. */
+bool acog_origin_is_local(struct acog_view origin);
 /* Reachable from this machine only: a unix socket, or a loopback host. */
 bool acog_listener_is_local(const struct acog_listener *listener);
 

@@ -33,27 +33,9 @@ struct acog_admin {
 
 /* -- who may ask -------------------------------------------------------------------------------------- */
 
-/* The host of "host", "host:port", "[v6]" or "[v6]:port"; empty when it is none of these. */
-static struct acog_view host_of(struct acog_view field)
-{
-    size_t end = acog_view_find(field, ACOG_VIEW(":"));
-    if (acog_view_starts(field, ACOG_VIEW("["))) {
-        size_t bracket = acog_view_find(field, ACOG_VIEW("]"));
-        if (bracket == field.len) {
-            return (struct acog_view){0};
-        }
-        end = bracket + 1;
-    }
-    struct acog_view rest = acog_view_slice(field, end, field.len);
-    unsigned long long port = 0;
-    bool fits = rest.len == 0 ||
-                (rest.ptr[0] == ':' && acog_view_to_u64(acog_view_slice(rest, 1, rest.len), &port));
-    return fits ? acog_view_slice(field, 0, end) : (struct acog_view){0};
-}
-
 bool acog_admin_host_allowed(struct acog_view host, const struct acog_listener *listener)
 {
-    struct acog_view name = host_of(host);
+    struct acog_view name = acog_host_without_port(host);
     if (listener->unix_socket.len > 0) {
         return true;
     }

@@ -152,6 +152,19 @@ static bool may_see_records(const struct acog_service *service, const struct aco
                service->listener);
 }
 
+/* A name that was made to resolve to this machine lets a page of any site ask a loopback listener, as if it were of the
+ * same origin (DNS rebinding). The browser still says whose page it is. A unix socket no browser reaches. */
+static bool is_foreign_page(const struct acog_service *service, const struct acog_http_head *head)
+{
+    if (service->listener == NULL || service->listener->unix_socket.len > 0 ||
+        !acog_listener_is_local(service->listener)) {
+        return false;
+    }
+    struct acog_view origin =
+        acog_header_find(head->fields, head->field_count, ACOG_VIEW("origin"));
+    return origin.ptr != NULL && !acog_origin_is_local(origin);
+}
+
 static enum acog_code find_record(void *user, struct acog_view request_id, struct acog_buffer *out)
 {
     return acog_receipts_find(user, request_id, out);
@@ -173,6 +186,7 @@ void acog_drive_begin(struct acog_worker *worker, struct acog_http_stream *strea
         .unix_ms = acog_unix_ms(),
         .seed = acog_random_next(&worker->random),
         .draining = acog_service_state(service) == ACOG_SERVICE_DRAINING,
+        .foreign_page = is_foreign_page(service, request->head),
         .local = may_see_records(service, request->head),
         .find_record = service->receipts == NULL ? NULL : find_record,
         .find_record_user = service->receipts,

@@ -47,7 +47,9 @@ struct acog_exchange_start {
     int64_t unix_ms; /* wall clock, for dates in bodies and Retry-After */
     uint64_t seed;
     bool draining; /* /readyz says so */
-    bool local;    /* the client may see decision records; else their paths do not exist */
+    /* A browser sent it for a page from elsewhere, to a listener that serves this machine: it is refused. */
+    bool foreign_page;
+    bool local; /* the client may see decision records; else their paths do not exist */
     /* Appends the record of that request, ACOG_NOT_FOUND when it is not kept; NULL: none is ever kept. */
     enum acog_code (*find_record)(void *user, struct acog_view request_id, struct acog_buffer *out);
     void *find_record_user;

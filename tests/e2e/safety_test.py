@@ -157,7 +157,7 @@ def b108_addresses(gateway, provider):
 
 
 def browsers(gateway, provider):
-    """A browser's page gets nothing: no CORS, no type it may send without asking; the admin pages know their own hosts only"""
+    """A browser's page gets nothing: no CORS, no type it may send without asking, and none from elsewhere (DNS rebinding)"""
     page = b"Origin: https://evil.example\r\nSec-Fetch-Site: cross-site\r\n"
     for address in (gateway.listen, gateway.admin):
         for first in ("OPTIONS /v1/chat/completions", "OPTIONS /metrics", "OPTIONS *", "GET /v1/models", "GET /metrics", "GET /healthz"):
@@ -167,12 +167,25 @@ def browsers(gateway, provider):
             if first.startswith("OPTIONS"):
                 assert re.match(rb"HTTP/1\.1 40[45] ", answer), (first, answer)
     body = json.dumps({"model": "m", "messages": HELLO}).encode()
+    port = gateway.listen.rsplit(":", 1)[1].encode()
+
+    def ask(origin, kind, path=b"/v1/chat/completions"):
+        return raw(gateway.listen, b"POST " + path + b" HTTP/1.1\r\nHost: evil.example:" + port + b"\r\nConnection: close\r\n" + origin + kind
+                   + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+
     for kind in (b"", b"Content-Type: text/plain\r\n", b"Content-Type: application/x-www-form-urlencoded\r\n",
                  b"Content-Type: multipart/form-data; boundary=x\r\n"):
-        answer = raw(gateway.listen, b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n" + page + kind
-                     + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        answer = ask(b"Origin: http://localhost:3000\r\n", kind)
         assert answer.startswith(b"HTTP/1.1 415 "), (kind, answer)
+    json_type = b"Content-Type: application/json\r\n"
+    for origin in (b"https://evil.example", b"http://evil.example:" + port, b"null", b"http://127.0.0.1.evil.example", b""):
+        for path in (b"/v1/chat/completions", b"/v1/messages"):
+            answer = ask(b"Origin: " + origin + b"\r\n", json_type, path)
+            assert answer.startswith(b"HTTP/1.1 403 ") and b"origin_not_allowed" in answer, (origin, path, answer)
     assert not provider.seen, "nothing went up"
+    for origin in (b"", b"Origin: http://localhost:3000\r\n", b"Origin: http://127.0.0.1:" + port + b"\r\n", b"Origin: http://[::1]\r\n"):
+        answer = ask(origin, json_type)
+        assert answer.startswith(b"HTTP/1.1 200 "), (origin, answer)
 
 
 def admin(gateway, _provider):

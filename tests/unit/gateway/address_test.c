@@ -54,6 +54,31 @@ static void what_is_no_address_is_refused_and_changes_nothing(void **state)
     }
 }
 
+static void a_page_is_local_by_the_host_of_its_origin(void **state) /* DNS rebinding */
+{
+    static const char *const inside[] = {"http://localhost", "https://localhost:3000",
+                                         "http://127.0.0.1:4000", "http://[::1]:4000",
+                                         "app://127.1.2.3"};
+    static const char *const outside[] = {"",
+                                          "null",
+                                          "localhost",
+                                          "://",
+                                          "https://evil.example",
+                                          "https://evil.example:4000",
+                                          "http://127.0.0.1.evil.example",
+                                          "http://localhost.evil.example",
+                                          "http://localhost:80@evil.example",
+                                          "http://evil.example/http://localhost",
+                                          "http://[::1"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++) {
+        assert_true(acog_origin_is_local(acog_view_of(inside[i])));
+    }
+    for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+        assert_false(acog_origin_is_local(acog_view_of(outside[i])));
+    }
+}
+
 static void loopback_is_known_by_name_and_by_number(void **state)
 {
     (void)state;
@@ -136,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_is_a_host_and_a_port_or_a_path),
         cmocka_unit_test(what_is_no_address_is_refused_and_changes_nothing),
+        cmocka_unit_test(a_page_is_local_by_the_host_of_its_origin),
         cmocka_unit_test(loopback_is_known_by_name_and_by_number),
         cmocka_unit_test(all_workers_listen_on_one_port),
         cmocka_unit_test(a_port_of_another_gateway_is_not_shared),
