@@ -1,4 +1,5 @@
 /* test_command.c - the command line of `acog test`. */
+#include "acog/memory.h"
 #include "acog/simulate.h"
 #include "runner.h"
 
@@ -85,36 +86,70 @@ static bool take_value(struct acog_test_options *options, const char *name, cons
     return true;
 }
 
+/* Takes the option that `argv` begins with. How many arguments it is; 0: `errors` has been told what is wrong. */
+static int take_option(struct acog_test_options *options, int argc, char *const *argv)
+{
+    const char *name = argv[0];
+    if (take_flag(options, name)) {
+        return 1;
+    }
+    if (!is_option_with_value(name)) {
+        (void)refuse(options->errors, "there is no option ", name);
+        return 0;
+    }
+    if (argc < 2) {
+        (void)refuse(options->errors, "a value is missing after ", name);
+        return 0;
+    }
+    if (!take_value(options, name, argv[1])) {
+        char what[64];
+        (void)snprintf(what, sizeof(what), "%s is a number, and cannot be ", name);
+        (void)refuse(options->errors, what, argv[1]);
+        return 0;
+    }
+    return 2;
+}
+
+/* `paths` has room for all arguments: options stand before, between or after them. */
+static enum acog_simulate_exit run_command(int argc, char *const *argv,
+                                           struct acog_test_options *options, const char **paths)
+{
+    size_t path_count = 0;
+    for (int at = 1; at < argc;) {
+        if (strncmp(argv[at], "--", 2) != 0) {
+            paths[path_count++] = argv[at++];
+            continue;
+        }
+        if (strcmp(argv[at], "--help") == 0) {
+            (void)fprintf(options->out, "%s", usage);
+            return ACOG_EXIT_FINE;
+        }
+        int taken = take_option(options, argc - at, argv + at);
+        if (taken == 0) {
+            return ACOG_EXIT_ERROR;
+        }
+        at += taken;
+    }
+    if (path_count == 0) {
+        return refuse(options->errors, "which file or folder?", "");
+    }
+    if (options->list &&
+        (options->json_path != NULL || options->junit_path != NULL || options->coverage)) {
+        return refuse(options->errors, "--list runs nothing, so there is nothing to report", "");
+    }
+    return acog_simulate_test(paths, path_count, options);
+}
+
 enum acog_simulate_exit acog_simulate_test_command(int argc, char *const *argv, FILE *out,
                                                    FILE *errors)
 {
     struct acog_test_options options = {.seed = SEED_DEFAULT, .out = out, .errors = errors};
-    int at = 1;
-    while (at < argc && strncmp(argv[at], "--", 2) == 0) {
-        const char *name = argv[at];
-        if (strcmp(name, "--help") == 0) {
-            (void)fprintf(out, "%s", usage);
-            return ACOG_EXIT_FINE;
-        }
-        if (take_flag(&options, name)) {
-            at++;
-            continue;
-        }
-        if (!is_option_with_value(name)) {
-            return refuse(errors, "there is no option ", name);
-        }
-        if (at + 1 >= argc) {
-            return refuse(errors, "a value is missing after ", name);
-        }
-        if (!take_value(&options, name, argv[at + 1])) {
-            char what[64];
-            (void)snprintf(what, sizeof(what), "%s is a number, and cannot be ", name);
-            return refuse(errors, what, argv[at + 1]);
-        }
-        at += 2;
+    const char **paths = acog_new((size_t)argc * sizeof(*paths));
+    if (paths == NULL) {
+        (void)fprintf(errors, "acog test: no memory\n");
+        return ACOG_EXIT_ERROR;
     }
-    if (at >= argc) {
-        return refuse(errors, "which file or folder?", "");
-    }
-    return acog_simulate_test((const char *const *)&argv[at], (size_t)(argc - at), &options);
+    enum acog_simulate_exit result = run_command(argc, argv, &options, paths);
+    acog_free(paths);
+    return result;
 }

@@ -226,6 +226,9 @@ static void wrong_arguments_are_an_error_with_the_usage(void **state)
         {"test", "--sideways", "tests", NULL},
         {"test", "--jobs", "0", "tests", NULL},
         {"test", "--coverage-min", "101", "tests", NULL},
+        {"test", "tests", "--sideways", NULL},
+        {"test", "tests", "--jobs", NULL},
+        {"test", "--list", "tests", "--coverage", NULL}, /* nothing runs: nothing to report */
     };
     struct printed errors;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -236,6 +239,16 @@ static void wrong_arguments_are_an_error_with_the_usage(void **state)
     static const char *const nowhere[] = {"test", "--seed", "7", "/nowhere/at_all", NULL};
     assert_int_equal(command(&errors, nowhere), ACOG_EXIT_ERROR);
     printed_has(&errors, "/nowhere/at_all: there is no such file or folder");
+    printed_fini(&errors);
+}
+
+static void options_stand_before_and_after_the_paths(void **state)
+{
+    (void)state;
+    static const char *const after[] = {"test", "/nowhere/at_all", "--seed", "7", NULL};
+    struct printed errors;
+    assert_int_equal(command(&errors, after), ACOG_EXIT_ERROR);
+    printed_has(&errors, "acog test: /nowhere/at_all: there is no such file or folder");
     printed_fini(&errors);
 }
 
@@ -250,6 +263,7 @@ int main(void)
         cmocka_unit_test(a_request_without_end_is_an_error_of_the_test),
         cmocka_unit_test(the_seed_changes_what_is_random_and_nothing_else_does),
         cmocka_unit_test(wrong_arguments_are_an_error_with_the_usage),
+        cmocka_unit_test(options_stand_before_and_after_the_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
