@@ -48,10 +48,11 @@ struct acog_policy_options {
     /* acog.env: the default reads the environment. NULL result: not set. */
     const char *(*env)(void *user, const char *name);
     void *env_user;
-    bool
-        missing_env_is_warning; /* `acog check`, `acog test`, `acog explain`: secrets need not be there */
-    bool offline; /* `acog test`, `acog explain`: nothing is dialled, so a connection needs no address and may stand on a
-                   * channel that cannot be dialled yet. acog_policy_load_table() is always offline. */
+    /* `acog check`, `acog test`, `acog explain`: secrets need not be there. */
+    bool missing_env_is_warning;
+    /* `acog test`, `acog explain`: nothing is dialled, so a connection needs no address and may stand on a channel that
+     * cannot be dialled yet. acog_policy_load_table() is always offline. */
+    bool offline;
 };
 
 /* ACOG_OK, or ACOG_INVALID with findings. Warnings may be there in both cases. */

@@ -320,10 +320,11 @@ static void check_refused(const char *bytes, const char *status, const char *bod
 static void refuses_before_the_handler_hears_of_it(void **state)
 {
     (void)state;
-    check_refused("POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n"
-                  "Content-Length: 5\r\n\r\nabcde",
-                  "HTTP/1.1 400 Bad Request\r\nx-refused: yes\r\ncontent-type: application/json\r\n",
-                  "{\"refused\":\"more than one Content-Length\",\"target\":\"/v1/messages\"}");
+    check_refused(
+        "POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n"
+        "Content-Length: 5\r\n\r\nabcde",
+        "HTTP/1.1 400 Bad Request\r\nx-refused: yes\r\ncontent-type: application/json\r\n",
+        "{\"refused\":\"more than one Content-Length\",\"target\":\"/v1/messages\"}");
     check_refused("POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n"
                   "Transfer-Encoding: chunked\r\n\r\n",
                   "HTTP/1.1 400 ", "beside");
