@@ -35,7 +35,7 @@ local function touched(gw, text)
   return ask(gw, text).connection ~= "d"
 end
 
-test("S4.18c: a rule moves a request off the default connection; it spreads and fails over there",
+test("S4.18, S4.18c: a rule moves a request off the default; it spreads and fails over there",
   function(t)
   local gw = gateway(t, health { "diagnosis" })
   t.equal(ask(gw, "good morning").connection, "d")

@@ -87,7 +87,7 @@ test("S4.29, S4.31: opted out, not declared there, or declined again: the origin
   gw.upstream["d"]:answers { refusal = true }
   reply = ask(t, gw)
   t.equal(reply.header["x-acog-policy-fallback"], "applied")
-  t.equal(tried(reply), "d,v")
+  t.equal(tried(reply), "d,v") -- S4.18d: off the default connection
 end)
 
 test("S4.29: the fallback model declines too: the first refusal, to the byte", function(t)

@@ -223,6 +223,16 @@ test("S1.24: takes_over holds along the whole chain", function(t)
   t.equal(reply.fallback_reason, "refusal:content_policy_violation")
 end)
 
+test("S1.25: a realtime session reaches no target, restricted or not: none is served", function(t)
+  local gw = route(t, { { "a" }, { "r", { "refusal" } } })
+  local reply = gw:get("/v1/realtime?model=m", {
+    connection = "Upgrade", upgrade = "websocket", ["sec-websocket-version"] = "13",
+    ["sec-websocket-key"] = "dGhlIHNhbXBsZSBub25jZQ==",
+  })
+  t.equal(reply.status, 404)
+  t.equal(gw.upstream["a"].count + gw.upstream["r"].count, 0)
+end)
+
 test("S1.26: a refusal inside a 200 is an answer", function(t)
   local gw = route(t, { { "cheap" }, { "premium", { "refusal" } } })
   gw.upstream["cheap"]:answers { refusal = true, finish = "content_filter" }
