@@ -206,6 +206,10 @@ static const struct field reply_fields[] = {
      .kind = ACOG_FIELD_MILLISECONDS,
      .offset = REPLY(pace_ms),
      .max = DELAY_MS_MAX},
+    {.name = "hang_ms",
+     .kind = ACOG_FIELD_MILLISECONDS,
+     .offset = REPLY(hang_ms),
+     .max = DELAY_MS_MAX},
     {.name = "chunks", .kind = ACOG_FIELD_COUNT, .offset = REPLY(chunks), .max = EVENTS_MAX},
     {.name = "error", .kind = ACOG_FIELD_CUSTOM, .read = read_error},
     {.name = "body", .kind = ACOG_FIELD_TEXT, .offset = REPLY(body)},
@@ -229,6 +233,9 @@ static void read_reply(struct reader *reader, int index, struct acog_provider_re
                (reply->close != ACOG_STAGE_NEVER);
     if (ends > 1) {
         reader_error(reader, "hang, reset and close exclude each other");
+    }
+    if (reply->hang_ms > 0 && reply->hang == ACOG_STAGE_NEVER) {
+        reader_error(reader, "hang_ms has no effect without hang");
     }
 }
 

@@ -241,6 +241,10 @@ static bool give_fault(struct acog_provider_play *play, enum acog_provider_stage
     if (play->reply.close == stage) {
         return give_last(play, step, connecting ? ACOG_STEP_REFUSED : ACOG_STEP_CLOSED);
     }
+    if (play->reply.hang == stage && play->reply.hang_ms > 0) {
+        play->now_ms += play->reply.hang_ms;
+        return give_last(play, step, connecting ? ACOG_STEP_REFUSED : ACOG_STEP_CLOSED);
+    }
     if (play->reply.hang == stage) {
         return give_last(play, step, ACOG_STEP_SILENCE);
     }

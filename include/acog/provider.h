@@ -49,6 +49,7 @@ struct acog_provider_reply {
     int64_t delay_ms;              /* before the head */
     int64_t first_output_delay_ms; /* from head to first output */
     int64_t pace_ms;               /* between events */
+    int64_t hang_ms; /* the silence of `hang` ends in a clean close after it; 0: never */
 
     struct acog_view error_message; /* [error.message] with a bad status, or in an error event */
     struct acog_view error_type;    /* [error.type] */

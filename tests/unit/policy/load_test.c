@@ -253,7 +253,7 @@ static void simulate_is_a_script(void **state)
             "replies = { { status = 503, headers = { [\"Retry-After\"] = 7 }, error = { message = "
             "\"busy\" } },\n"
             "{ text = \"hi\", tool = { name = \"f\" }, usage = { input = 5 }, hang = 3, pace_ms = 10, "
-            "done = false },\n"
+            "hang_ms = 500, done = false },\n"
             "{ close = \"body\", usage = false, error_event = 2 } } } } }"));
     assert_good(&scene);
     const struct acog_provider_script *script = scene.snapshot->connections[0].simulate;
@@ -266,6 +266,7 @@ static void simulate_is_a_script(void **state)
     assert_view(script->replies[0].error_message, "busy");
     assert_int_equal(script->replies[1].hang, ACOG_STAGE_EVENTS);
     assert_int_equal(script->replies[1].after_events, 3);
+    assert_int_equal(script->replies[1].hang_ms, 500);
     assert_view(script->replies[1].tool_arguments, "{}");
     assert_int_equal(script->replies[1].output_tokens, -1);
     assert_true(script->replies[1].no_done);

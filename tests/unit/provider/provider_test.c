@@ -139,6 +139,31 @@ static void a_stream_breaks_after_n_events(void **state)
     played_fini(&played);
 }
 
+static void a_silence_with_a_length_ends_in_a_close(void **state)
+{
+    (void)state;
+    struct played played;
+    struct acog_provider_reply reply = good_reply();
+    struct acog_provider_request request = request_for(ACOG_SURFACE_CHAT, true);
+    reply.delay_ms = 5;
+    reply.hang = ACOG_STAGE_EVENTS;
+    reply.hang_ms = 30000;
+    reply.after_events = 2;
+    played_run(&played, &reply, &request);
+    json_t *events = played_events(&played);
+    assert_int_equal(json_array_size(events), 2);
+    assert_int_equal(played_end(&played), ACOG_STEP_CLOSED);
+    assert_int_equal(played_end_ms(&played), 30005);
+    json_decref(events);
+    played_fini(&played);
+
+    reply.hang = ACOG_STAGE_CONNECT;
+    played_run(&played, &reply, &request);
+    assert_int_equal(played_end(&played), ACOG_STEP_REFUSED);
+    assert_int_equal(played_end_ms(&played), 30005);
+    played_fini(&played);
+}
+
 static void a_whole_answer_breaks_at_its_half(void **state)
 {
     (void)state;
@@ -289,6 +314,7 @@ int main(void)
         cmocka_unit_test(a_whole_answer_comes_after_both_delays),
         cmocka_unit_test(a_fault_comes_at_its_stage),
         cmocka_unit_test(a_stream_breaks_after_n_events),
+        cmocka_unit_test(a_silence_with_a_length_ends_in_a_close),
         cmocka_unit_test(a_whole_answer_breaks_at_its_half),
         cmocka_unit_test(an_event_that_is_no_json_stands_between_good_ones),
         cmocka_unit_test(comments_keep_a_silent_stream_alive),
