@@ -1,6 +1,5 @@
 #!/bin/sh
 # tidy.sh ROOT BUILD - clang-tidy over the code of the product, with the compile commands of a clang build.
-# One file a run: clang-tidy 14 takes every va_list for uninitialized from the second file on.
 # One file a run: with several, clang-tidy 14 remembers the va_list of one in the next and reports what is not there.
 set -eu
 cd "$1"
