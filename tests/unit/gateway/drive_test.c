@@ -334,7 +334,7 @@ static void a_request_whose_clock_finds_no_memory_is_cut_off(void **state)
         turn(&serving);
     }
     use_up_timers(serving.worker->base, timers);
-    client_send(client, CHAT_WHOLE + strlen("POST "));
+    client_send(client, &CHAT_WHOLE[strlen("POST ")]);
     assert_false(client_sees(&serving, client, &came, "HTTP/1.1 "));
     give_back_timers(timers);
     assert_int_equal(serving.worker->running_count, 0);
