@@ -25,6 +25,20 @@ test("thirteen pass, three are safe", function(t)
   t.equal(count, { pass = 13, safe = 3 })
 end)
 
+test("the policy's own clocks end a silence before and after the first output", function(t)
+  local gw = t.gateway "gateway.lua"
+  local body = { model = "bench", stream = true, messages = t.hello }
+  gw.upstream["primary"]:answers { { hang = "head" }, { hang = 3, text = "one two three four" } }
+  local reply = gw:post("/v1/chat/completions", body)
+  t.equal(reply.why["primary"], "timeout_headers")
+  t.equal(reply.attempts[1].ended_ms - reply.attempts[1].at_ms, 8000)
+  t.equal(reply.connection, "fallback")
+  reply = gw:post("/v1/chat/completions", body)
+  t.equal(reply.text, "one two")
+  t.equal(reply.error_code, "upstream_error")
+  t.equal(reply.duration_ms, 20000)
+end)
+
 --- What the default policy does otherwise: a 429 and a 500 go on to the fallback at once, and a
 -- first output may take two minutes.
 local OTHERWISE = { S01 = "partial", S03 = "partial", S07 = "partial", S15 = "partial" }
