@@ -138,6 +138,16 @@ test("the events of a stream come with their times", function(t)
   t.equal(reply.duration_ms, gw.now_ms)
 end)
 
+test("a silence with a length ends in a close; without a silence there is none", function(t)
+  local gw = gateway(t, "chat", { "one" })
+  local up = gw.upstream["one"]
+  up:answers { hang = 3, hang_ms = 30000 }
+  local reply = gw:post("/v1/chat/completions", chat(t, { stream = true }))
+  t.equal(reply.error_code, "upstream_error")
+  t.equal(reply.duration_ms, 30000)
+  t.error(function() up:answers { hang_ms = 30000 } end, "hang_ms has no effect without hang")
+end)
+
 test("the text of all three dialects is joined", function(t)
   for _, stream in ipairs { true, false } do
     local text = "one two three"
