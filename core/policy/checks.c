@@ -1,8 +1,6 @@
 /* checks.c - what only shows when connections and policy are there (CONFORMANCE, D18), and what follows from them. */
 #include "compile.h"
 
-#include <string.h>
-
 #define STATUS_MIN 100
 #define STATUS_END 600
 
@@ -226,42 +224,6 @@ static void check_clocks(struct reader *reader, const struct acog_policy *policy
     }
 }
 
-/* The policies in the binary serve any set of models; only a policy of one's own is held to its fallback model. */
-static bool is_embedded(const char *place)
-{
-    static const char folder[] = "policies/";
-    return strncmp(place, folder, sizeof(folder) - 1) == 0;
-}
-
-static void check_refusal(struct compile *compile)
-{
-    struct reader *reader = &compile->reader;
-    const struct acog_policy *policy = &compile->snapshot->policy;
-    struct acog_view fallback = policy->refusal.fallback_model;
-    bool moves = false;
-    for (int class = 0; class < ACOG_CLASS_COUNT; class ++) {
-        moves = moves || policy->classes[class].move == ACOG_MOVE_FALLBACK_MODEL;
-    }
-    if (moves && fallback.len == 0) {
-        return; /* switched off: the refusal is the answer */
-    }
-    if (fallback.len > 0 && !moves) {
-        reader_warn(reader, "refusal: fallback_model has no effect: no class moves to it");
-        return;
-    }
-    bool declared = fallback.len == 0 || is_embedded(compile->policy_place);
-    for (size_t i = 0; i < compile->candidate_count && !declared; i++) {
-        declared = acog_view_equal(compile->candidates[i].family, fallback) ||
-                   acog_view_equal(compile->candidates[i].declared, fallback);
-    }
-    if (!declared) {
-        reader_warn(reader,
-                    "refusal: no connection declares the fallback model \"%.*s\"; "
-                    "refusal = { fallback_model = false } switches it off",
-                    ACOG_VIEW_FMT(fallback));
-    }
-}
-
 /* -- which error bodies must be read (S1.12, S0.34) --------------------------------------------------- */
 
 static bool is_covered(const struct compile *compile, struct acog_view takeover)
@@ -328,9 +290,10 @@ void compile_checks(struct compile *compile)
     check_pin(reader, policy);
     check_health(reader, policy);
     check_clocks(reader, policy);
-    check_refusal(compile);
+    compile_policy_lints(compile);
     check_all_restricted(compile);
-    check_takes_over(compile); /* these two change the root of the path: the last ones */
+    check_takes_over(compile); /* these change the root of the path: the last ones */
     compile_check_dedicated(compile);
+    compile_model_lints(compile);
     derive_reads_body(compile);
 }

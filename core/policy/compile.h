@@ -9,6 +9,7 @@
  *   bodies.c      the forms of error bodies          dedicated.c dedicated endpoints
  *   dlp.c         data protection rules
  *   checks.c      what only shows when all is there (CONFORMANCE D18), and what is derived from it
+ *   lints.c       what can never happen or never work: warnings
  *
  * All of it runs inside one protected call; findings are collected, only a lack of memory raises.
  */
@@ -73,6 +74,9 @@ void compile_policy(struct compile *compile, int index);
 void compile_candidates(struct compile *compile);
 void compile_checks(struct compile *compile);
 void compile_check_dedicated(struct compile *compile);
+/* Warnings. The first leaves the root of the path at the policy, the second moves it. */
+void compile_policy_lints(struct compile *compile);
+void compile_model_lints(struct compile *compile);
 
 /* Notes the function at `index` and returns its number. `name` is a text for errors. */
 uint16_t compile_slot(struct compile *compile, int index, enum acog_slot_kind kind,

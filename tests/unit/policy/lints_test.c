@@ -1,0 +1,168 @@
+/* lints_test.c - what can never happen or never work is a warning that names the place; what can, is none. */
+#include "acog/policy.h"
+#include "acog/shared.h"
+#include "tests/support/check.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define OPUS           "\"claude-opus-4-8\""
+#define ON(id, fields) "acog.connection \"" id "\" { simulate = true, " fields " },\n"
+#define GATEWAY(policy, connections)                                          \
+    "local acog = require \"acog\"\nlocal base = require \"policies.acog\"\n" \
+    "return acog.gateway { policy = base" policy ", connections = {\n" connections "} }"
+#define ALONE(fields) GATEWAY(":with { " fields " }", ON("a", "models = { \"m\" }"))
+
+/* Whether a load of `text`, which must succeed, warns of `finding`. NULL: of anything. */
+static bool warns(const char *text, const char *finding)
+{
+    struct acog_policy_options options = {.path = "gateway.lua", .text = acog_view_of(text)};
+    struct acog_snapshot *snapshot = NULL;
+    struct acog_report report;
+    struct acog_shared *shared = acog_shared_new();
+    assert_non_null(shared);
+    acog_report_init(&report);
+    enum acog_code code = acog_policy_load(&options, shared, &snapshot, &report);
+    bool found = false;
+    for (size_t i = 0; i < report.count; i++) {
+        const char *said = report.findings[i].text.ptr;
+        print_message("finding: %s\n", said);
+        found = found || finding == NULL || strstr(said, finding) != NULL;
+    }
+    assert_int_equal(code, ACOG_OK);
+    acog_snapshot_unref(&snapshot);
+    acog_report_fini(&report);
+    acog_shared_free(&shared);
+    return found;
+}
+
+#define FALLBACK    "refusal = { fallback_model = " OPUS " }"
+#define NO_FALLBACK "refusal = { fallback_model = false }"
+
+/* Lists: named fields would be merged with those of the base policy. */
+#define CLOCKS(fields) ALONE("clocks = { first_output = false, " fields " }")
+
+static void a_clock_longer_than_the_total_never_runs_out(void **state)
+{
+    (void)state;
+    const char *headers = "clocks.headers: 61000 ms never run out";
+    assert_true(warns(CLOCKS("headers = 61, total = 60"), headers));
+    assert_true(warns(CLOCKS("idle = { { base = 5 }, { stream = false, base = 70 } }, "
+                             "total = { { base = 10, per = 1, add = 1, cap = 60 } }"),
+                      "clocks.idle: 70000 ms never run out"));
+    assert_true(
+        warns(CLOCKS("headers = { { base = 61, extra_try = true } }, total = 60"), headers));
+    assert_true(warns(CLOCKS("headers = 61, total = { { base = 60 }, "
+                             "{ extra_try = true, base = 90 } }"),
+                      headers)); /* that total is not of an ordinary attempt */
+}
+
+static void a_clock_that_can_run_out_is_no_finding(void **state)
+{
+    (void)state;
+    const char *never = "never run out";
+    assert_false(warns(CLOCKS("headers = 60, idle = 60, total = 60"), never));
+    assert_false(warns(CLOCKS("headers = 61, total = { { stream = true, base = 60 } }"),
+                       never)); /* whole answers have no total */
+    assert_false(warns(CLOCKS("headers = 61, total = { { slow = true, base = 60 } }"), never));
+    assert_false(
+        warns(CLOCKS("headers = 61, total = { { surfaces = \"chat\", base = 60 } }"), never));
+    assert_false(warns(CLOCKS("headers = 61, total = { { base = 60 }, "
+                              "{ reasoning = true, base = 90 } }"),
+                       never));
+    assert_false(warns(CLOCKS("headers = { { base = 61, extra_try = true } }, "
+                              "total = { { base = 60 }, { extra_try = true, base = 61 } }"),
+                       never));
+    assert_false(warns(CLOCKS("idle = 61, total = 60 }, last_floor = { to = \"last\", base = 61"),
+                       never)); /* the last route has a minute and a second */
+}
+
+static void a_fallback_model_is_declared_where_it_is_asked(void **state)
+{
+    (void)state;
+#define APART  ON("a", "models = { \"m\" }") ON("b", "models = { " OPUS " }")
+#define BESIDE ON("a", "models = { \"m\", " OPUS " }")
+    const char *undeclared = "no connection declares the fallback model \"claude-opus-4-8\"";
+    const char *unreached = "the fallback model \"claude-opus-4-8\" is never reached";
+    assert_true(warns(ALONE(FALLBACK), undeclared));
+    assert_true(warns(GATEWAY(":with { " FALLBACK " }", APART), unreached));
+    assert_false(warns(GATEWAY(":with { " FALLBACK " }", BESIDE), NULL));
+    assert_false(
+        warns(GATEWAY(":with { refusal = { fallback_model = " OPUS ", same_connection = false } }",
+                      APART),
+              NULL));
+    assert_false(warns(GATEWAY("", APART), NULL)); /* the policy in the binary serves any models */
+    assert_false(warns(ALONE(NO_FALLBACK), NULL));
+    assert_true(warns(ALONE("classes = { refusal_200 = { move = \"no\" } }"),
+                      "fallback_model has no effect"));
+#undef APART
+#undef BESIDE
+}
+
+#define RULE(fields) "dlp = { { name = \"x\", words = { \"secret\" }, " fields " } }"
+
+static void a_data_rule_leaves_something(void **state)
+{
+    (void)state;
+#define WITH(fields) GATEWAY(":with { " NO_FALLBACK ", " fields " }", PLACES)
+#define PLACES                                     \
+    ON("a", "models = { \"m\" }, region = \"eu\"") \
+    ON("b", "models = { \"m\" }, channel = \"custom\"")
+    const char *nothing = "dlp: \"x\" leaves nothing";
+    const char *pinned = "dlp: \"x\" and pin leave nothing";
+    assert_true(warns(WITH(RULE("channels = \"azure\"")), nothing));
+    assert_true(warns(WITH(RULE("channels = \"custom\", regions = { \"eu\" }")), nothing));
+    assert_false(warns(WITH(RULE("channels = \"custom\"")), NULL));
+    assert_false(warns(WITH(RULE("regions = { \"eu\" }")), NULL));
+    assert_true(
+        warns(WITH(RULE("channels = \"custom\"") ", pin = { values = { \"direct\" } }"), pinned));
+    assert_false(warns(
+        WITH(RULE(
+            "channels = \"custom\"") ", pin = { values = { \"direct\" }, overrides_dlp = true }"),
+        NULL));
+    assert_true(warns(WITH("pin = { values = { \"azure\" } }"), "pin: leaves nothing"));
+    assert_false(warns(WITH("pin = { values = { \"azure\", \"direct\" } }"), NULL));
+#undef WITH
+#undef PLACES
+}
+
+static void arbitrage_needs_prices_where_channels_compete(void **state)
+{
+    (void)state;
+#define WITH(models, other)                                                   \
+    GATEWAY(":with { " NO_FALLBACK ", arbitrage = { enabled = true } }",      \
+            ON("a", "models = { m = { input = 1, output = 1 }, alone = {} }") \
+                ON("b", "models = { " models " }, channel = " other))
+#define CUSTOM "\"custom\""
+    assert_true(warns(WITH("m = {}", CUSTOM), "connection \"b\": models: \"m\" has no price"));
+    assert_false(warns(WITH("m = { input = 2, output = 1 }", CUSTOM), NULL));
+    assert_false(warns(WITH("m = {}", "\"direct\""), NULL)); /* one channel: nothing to compare */
+#undef WITH
+#undef CUSTOM
+}
+
+static void a_model_that_nothing_usable_declares_is_named_once(void **state)
+{
+    (void)state;
+#define WITH(usable)                                                                   \
+    GATEWAY(":with { " NO_FALLBACK " }", ON("a", "models = { \"m\" }, usable = false") \
+                                             ON("b", "models = { \"m\" }, usable = " usable))
+    assert_true(warns(WITH("false"), "connection \"a\": usable: nothing is left for \"m\""));
+    assert_false(warns(WITH("false"), "connection \"b\": usable"));
+    assert_false(warns(WITH("true"), NULL));
+    assert_false(warns(WITH("function() return false end"), NULL));
+#undef WITH
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_clock_longer_than_the_total_never_runs_out),
+        cmocka_unit_test(a_clock_that_can_run_out_is_no_finding),
+        cmocka_unit_test(a_fallback_model_is_declared_where_it_is_asked),
+        cmocka_unit_test(a_data_rule_leaves_something),
+        cmocka_unit_test(arbitrage_needs_prices_where_channels_compete),
+        cmocka_unit_test(a_model_that_nothing_usable_declares_is_named_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
