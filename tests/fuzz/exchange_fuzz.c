@@ -42,6 +42,7 @@ static const enum acog_cause causes[] = {ACOG_CAUSE_CONNECT, ACOG_CAUSE_CLOSED, 
                                          ACOG_CAUSE_BAD_ANSWER, ACOG_CAUSE_GATEWAY};
 
 struct play {
+    bool input_has_secret;
     const uint8_t *at;
     const uint8_t *end;
     struct engine_rows *rows;
@@ -425,7 +426,9 @@ static void check_end(struct play *play)
     }
     if (play->ended && play->status >= 400 && reply.len > 0) {
         ACOG_ASSERT(acog_json_check(reply, ACOG_JSON_DEPTH_MAX, &value, &error) == ACOG_OK);
-        ACOG_ASSERT(acog_view_find(reply, ACOG_VIEW(SECRET)) == reply.len);
+        /* A client that writes the key itself is told its own words. */
+        ACOG_ASSERT(play->input_has_secret ||
+                    acog_view_find(reply, ACOG_VIEW(SECRET)) == reply.len);
     }
     if (record->request != NULL) {
         struct acog_buffer text;
@@ -508,7 +511,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct play play;
+    struct acog_view input = {.ptr = (const char *)data, .len = size};
     play = (struct play){.at = data, .end = data + size, .now_ms = 1000};
+    play.input_has_secret = acog_view_find(input, ACOG_VIEW(SECRET)) < input.len;
     acog_buffer_init(&play.reply, REPLY_MAX);
     fill_rows(&play);
     play.exchange = acog_exchange_new();
