@@ -62,33 +62,65 @@ static bool name_is_sane(const char *name)
     return true;
 }
 
-/* Pushes the chunk of an embedded module and what it receives. False: there is none of that name. [-0, +2 or +0] */
-static bool push_embedded(lua_State *L, const char *name)
+/* Compiles a text and pushes the chunk; raises what is wrong with it. [-0, +1] */
+static void push_chunk(lua_State *L, struct acog_view text, const char *path)
 {
-    static const char policies[] = "policies.";
-    const struct acog_embedded_lua *file = NULL;
-    lua_CFunction open = open_nothing;
-    for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
-        if (strcmp(modules[i].name, name) == 0) {
-            file = embedded_file(modules[i].path);
-            open = modules[i].open;
-        }
-    }
-    if (file == NULL && strncmp(name, policies, sizeof(policies) - 1) == 0) {
-        const char *policy = name + sizeof(policies) - 1;
-        file = embedded_file(lua_pushfstring(L, "policies/%s/%s.lua", policy, policy));
-        lua_pop(L, 1);
-    }
-    if (file == NULL) {
-        return false;
-    }
     struct acog_error error;
-    struct acog_view text = {.ptr = (const char *)file->bytes, .len = file->size};
-    if (acog_lua_load(L, text, file->path, &error) != ACOG_OK) {
+    if (acog_lua_load(L, text, path, &error) != ACOG_OK) {
         luaL_error(L, "%s", error.text);
     }
-    (void)open(L);
-    return true;
+}
+
+static void push_embedded_chunk(lua_State *L, const struct acog_embedded_lua *file)
+{
+    push_chunk(L, (struct acog_view){.ptr = (const char *)file->bytes, .len = file->size},
+               file->path);
+}
+
+/* Pushes the chunk of an embedded module and what it receives. False: there is none of that name. [-0, +2 or +0] */
+static bool push_module(lua_State *L, const char *name)
+{
+    for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
+        const struct acog_embedded_lua *file =
+            strcmp(modules[i].name, name) == 0 ? embedded_file(modules[i].path) : NULL;
+        if (file != NULL) {
+            push_embedded_chunk(L, file);
+            return modules[i].open(L) == 1;
+        }
+    }
+    return false;
+}
+
+/* Likewise for an embedded policy, from its file where the owner of the state has that. */
+static bool push_policy(lua_State *L, const char *name)
+{
+    static const char policies[] = "policies.";
+    const struct acog_lua_files *files = acog_lua_files_of(L);
+    if (strncmp(name, policies, sizeof(policies) - 1) != 0) {
+        return false;
+    }
+    const char *policy = name + sizeof(policies) - 1;
+    const struct acog_embedded_lua *embedded =
+        embedded_file(lua_pushfstring(L, "policies/%s/%s.lua", policy, policy));
+    lua_pop(L, 1);
+    if (embedded == NULL) {
+        return false;
+    }
+    struct acog_view path;
+    struct acog_view text;
+    struct acog_error error;
+    enum acog_code code =
+        files->read_policy == NULL
+            ? ACOG_NOT_FOUND
+            : files->read_policy(files->user, acog_view_of(policy), &path, &text, &error);
+    if (code == ACOG_OK) {
+        push_chunk(L, text, path.ptr);
+    } else if (code == ACOG_NOT_FOUND) {
+        push_embedded_chunk(L, embedded);
+    } else {
+        luaL_error(L, "%s", error.text);
+    }
+    return open_nothing(L) == 1;
 }
 
 /* Likewise for a file beside the configuration; it receives its own name. */
@@ -105,12 +137,10 @@ static bool push_beside(lua_State *L, const char *name)
     if (code == ACOG_NOT_FOUND) {
         return false;
     }
-    if (code == ACOG_OK) {
-        code = acog_lua_load(L, text, path.ptr, &error);
-    }
     if (code != ACOG_OK) {
         luaL_error(L, "%s", error.text);
     }
+    push_chunk(L, text, path.ptr);
     lua_pushstring(L, name);
     return true;
 }
@@ -146,7 +176,7 @@ int acog_lua_require(lua_State *L)
         return luaL_error(
             L, "\"%s\" is no module name: words with dots between, such as teams.legal", name);
     }
-    bool embedded = push_embedded(L, name);
+    bool embedded = push_module(L, name) || push_policy(L, name);
     if (!embedded && !push_beside(L, name)) {
         return refuse_unknown(L, name);
     }

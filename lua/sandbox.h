@@ -22,10 +22,13 @@
 struct acog_lua_files {
     enum acog_code (*read)(void *user, struct acog_view name, struct acog_view *path,
                            struct acog_view *text, struct acog_error *error);
+    /* Likewise for an embedded policy, whose `name` is "acog": a file to be taken instead. */
+    enum acog_code (*read_policy)(void *user, struct acog_view name, struct acog_view *path,
+                                  struct acog_view *text, struct acog_error *error);
     void *user;
 };
 
-/* `files` is copied; its `read` may be NULL. NULL: `error` says why. */
+/* `files` is copied; its functions may be NULL. NULL: `error` says why. */
 lua_State *acog_lua_new(size_t bytes_max, const struct acog_lua_files *files,
                         struct acog_error *error);
 

@@ -6,8 +6,10 @@
 #include "lower.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -147,6 +149,37 @@ enum acog_code sources_read(void *user, struct acog_view name, struct acog_view 
     }
     if (code == ACOG_OK) {
         *path = sources->list[sources->count - 1].path;
+    }
+    return code;
+}
+
+/* Whether the folder is called policies/NAME, wherever the process stands. */
+static bool is_policy_folder(const struct sources *sources, struct acog_view name)
+{
+    char resolved[PATH_MAX];
+    char wanted[SOURCE_PATH_MAX];
+    int len = snprintf(wanted, sizeof(wanted), "/policies/%.*s", ACOG_VIEW_FMT(name));
+    const char *folder = sources->directory[0] == '\0' ? "." : sources->directory;
+    if (len < 0 || (size_t)len >= sizeof(wanted) || realpath(folder, resolved) == NULL) {
+        return false;
+    }
+    size_t resolved_len = strlen(resolved);
+    return resolved_len >= (size_t)len &&
+           strcmp(resolved + resolved_len - (size_t)len, wanted) == 0;
+}
+
+enum acog_code sources_read_policy(void *user, struct acog_view name, struct acog_view *path,
+                                   struct acog_view *text, struct acog_error *error)
+{
+    struct sources *sources = user;
+    char file[SOURCE_PATH_MAX];
+    if (!is_policy_folder(sources, name) || !path_of(sources, name, file, sizeof(file))) {
+        return acog_error_set(error, ACOG_NOT_FOUND, "the folder is not the policy's");
+    }
+    enum acog_code code = read_file(file, sources->arena, text, error);
+    if (code == ACOG_OK) {
+        *path = acog_arena_copy(sources->arena, acog_view_of(file));
+        code = path->ptr == NULL ? no_memory(error) : ACOG_OK;
     }
     return code;
 }

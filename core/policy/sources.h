@@ -31,6 +31,11 @@ enum acog_code sources_main(struct sources *sources, const struct acog_policy_op
 enum acog_code sources_read(void *user, struct acog_view name, struct acog_view *path,
                             struct acog_view *text, struct acog_error *error);
 
+/* For struct acog_lua_files too: the file NAME.lua of the folder, when the folder is called policies/NAME. It is none of
+ * the sources: it stands for an embedded file, and those are not either. */
+enum acog_code sources_read_policy(void *user, struct acog_view name, struct acog_view *path,
+                                   struct acog_view *text, struct acog_error *error);
+
 /* Puts the sources and their hash into the snapshot, and adds to its client_headers each header that a source names
  * (`request.header["x-team"]`): what a policy reads is let through without being listed twice. */
 enum acog_code sources_keep(const struct sources *sources, struct acog_loaded *loaded,

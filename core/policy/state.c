@@ -212,7 +212,8 @@ struct lua_State *acog_policy_lua_new(const char *beside_path, struct acog_error
     }
     acog_arena_init(&files->arena, TEST_FILES_BYTES_MAX);
     sources_init(&files->sources, &files->arena, beside_path);
-    struct acog_lua_files read = {.read = sources_read, .user = &files->sources};
+    struct acog_lua_files read = {
+        .read = sources_read, .read_policy = sources_read_policy, .user = &files->sources};
     lua_State *L = acog_lua_new(STATE_BYTES_MAX, &read, error);
     if (L == NULL) {
         free_test_files(&files);

@@ -4,6 +4,7 @@
 #include "acog/memory.h"
 #include "acog/policy.h"
 #include "acog/shared.h"
+#include "lua/sandbox.h"
 #include "tests/support/check.h"
 
 #include <stdio.h>
@@ -76,8 +77,9 @@ static void load(struct scene *scene)
 
 static void end(struct scene *scene)
 {
-    static const char *const names[] = {"gateway.lua", "teams/legal.lua", "a.lua",
-                                        "b.lua",       "teams",           ""};
+    static const char *const names[] = {
+        "gateway.lua",   "teams/legal.lua", "a.lua", "b.lua", "policies/acog/acog.lua",
+        "policies/acog", "policies",        "teams", ""};
     acog_snapshot_unref(&scene->snapshot);
     acog_report_fini(&scene->report);
     acog_shared_free(&scene->shared);
@@ -196,6 +198,42 @@ static void a_large_file_is_refused(void **state)
     end(&scene);
 }
 
+/* What the policy is called that a test file finds. */
+static void assert_finds(const struct scene *scene, const char *test_file, const char *policy,
+                         const char *name)
+{
+    char path[256];
+    char text[64];
+    struct acog_error error;
+    path_in(scene, test_file, path, sizeof(path));
+    (void)snprintf(text, sizeof(text), "return require('policies.%s').name", policy);
+    lua_State *L = acog_policy_lua_new(path, &error);
+    assert_non_null(L);
+    assert_int_equal(acog_lua_load(L, acog_view_of(text), path, &error), ACOG_OK);
+    assert_int_equal(acog_lua_call(L, 0, 1, 1000000, &error), ACOG_OK);
+    assert_string_equal(lua_tostring(L, -1), name);
+    acog_policy_lua_free(&L);
+}
+
+static void a_test_beside_a_policy_gets_the_file_that_stands_there(void **state)
+{
+    (void)state;
+    struct scene scene;
+    char path[256];
+    begin(&scene);
+    path_in(&scene, "policies", path, sizeof(path));
+    assert_int_equal(mkdir(path, 0700), 0);
+    path_in(&scene, "policies/acog", path, sizeof(path));
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_finds(&scene, "policies/acog/some_test.lua", "acog", "acog"); /* no file there */
+    write_file(&scene, "policies/acog/acog.lua",
+               "return require('acog').policy { name = 'edited' }");
+    assert_finds(&scene, "policies/acog/some_test.lua", "acog", "edited");
+    assert_finds(&scene, "policies/acog/some_test.lua", "rolter", "rolter");
+    assert_finds(&scene, "some_test.lua", "acog", "acog");
+    end(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +242,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_read_says_so),
         cmocka_unit_test(a_folder_is_no_configuration),
         cmocka_unit_test(a_large_file_is_refused),
+        cmocka_unit_test(a_test_beside_a_policy_gets_the_file_that_stands_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
