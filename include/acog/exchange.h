@@ -34,7 +34,7 @@
 
 struct acog_exchange;
 
-/* Everything lent until FINISHED, but for the snapshot, of which the exchange takes a reference. */
+/* Everything lent until acog_exchange_reset(), but for the snapshot, of which the exchange takes a reference. */
 struct acog_exchange_start {
     struct acog_snapshot *snapshot;
     struct acog_shared *shared;

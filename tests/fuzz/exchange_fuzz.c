@@ -5,7 +5,9 @@
  * What must hold (perform() and check_end()): one head, then data, then one end; nothing behind FINISHED, nothing for a
  * client that is gone; one attempt at a time, none left running; the length that was promised; values of headers that
  * can be written; bodies of errors and decision records that are JSON; no secret in an error; every reference given back.
- * Allocations fail when the bytes say so.
+ * Allocations fail when the bytes say so. What is lent to the exchange lies in memory of just its size, which is gone as
+ * soon as a driver may free it: the client's request when the exchange is reset, an upstream's words after the call
+ * that told them, and at once when their attempt is cancelled. A view that is kept too long is found.
  */
 #include "acog/contract.h"
 #include "acog/exchange.h"
@@ -41,6 +43,18 @@ static const unsigned statuses[] = {200, 200, 200, 204, 302, 400, 401, 404, 429,
 static const enum acog_cause causes[] = {ACOG_CAUSE_CONNECT, ACOG_CAUSE_CLOSED, ACOG_CAUSE_CUT,
                                          ACOG_CAUSE_BAD_ANSWER, ACOG_CAUSE_GATEWAY};
 
+/* A client's request, with its bytes behind it. */
+struct asked {
+    struct acog_header_row headers[2];
+    char text[];
+};
+
+/* What an attempt has said, while it is being taken. */
+struct told {
+    void *memory; /* NULL: nothing */
+    uint32_t attempt;
+};
+
 struct play {
     bool input_has_secret;
     const uint8_t *at;
@@ -50,11 +64,11 @@ struct play {
     int64_t now_ms;
     unsigned allocations_left; /* until one fails; 0: none does */
     /* of the request */
-    char body[4096]; /* lent to the exchange */
-    struct acog_header_row headers[2];
+    struct asked *asked;
     bool head;        /* asked for: the length of a body that does not come */
     uint32_t sent;    /* attempts */
     uint32_t running; /* 0: none */
+    struct told told;
     bool client_gone;
     unsigned status;
     int64_t content_length;
@@ -118,6 +132,23 @@ static bool fails_now(void *user)
 static void spare(struct play *play, bool spared)
 {
     acog_memory_fail_when(spared ? NULL : fails_now, play);
+}
+
+/* Memory for what an attempt says. */
+static void *told_new(struct play *play, uint32_t attempt, size_t bytes)
+{
+    ACOG_ASSERT(play->told.memory == NULL);
+    spare(play, true);
+    play->told = (struct told){.memory = acog_grow(NULL, bytes), .attempt = attempt};
+    ACOG_ASSERT(play->told.memory != NULL);
+    spare(play, false);
+    return play->told.memory;
+}
+
+static void forget_told(struct play *play)
+{
+    acog_free(play->told.memory);
+    play->told = (struct told){.memory = NULL};
 }
 
 /* -- commands ---------------------------------------------------------------------------------------- */
@@ -194,6 +225,9 @@ static void perform(struct play *play, const struct acog_command *command)
     case ACOG_COMMAND_CANCEL:
         ACOG_ASSERT(command->attempt == play->running);
         play->running = 0;
+        if (play->told.attempt == command->attempt) {
+            forget_told(play);
+        }
         return;
     case ACOG_COMMAND_REPLY_HEAD:
         ACOG_ASSERT(play->status == 0 && !play->client_gone);
@@ -233,10 +267,25 @@ static void drain(struct play *play)
 
 /* -- happenings -------------------------------------------------------------------------------------- */
 
+static void lend_request(struct play *play, struct acog_view body, struct acog_view request_id)
+{
+    spare(play, true);
+    struct asked *asked = acog_grow(NULL, sizeof(*asked) + body.len + request_id.len);
+    ACOG_ASSERT(asked != NULL && play->asked == NULL);
+    spare(play, false);
+    char *id = asked->text + body.len;
+    memcpy(asked->text, body.len == 0 ? "" : body.ptr, body.len);
+    memcpy(id, request_id.len == 0 ? "" : request_id.ptr, request_id.len);
+    request_id.ptr = id;
+    asked->headers[0] =
+        (struct acog_header_row){ACOG_VIEW("content-type"), ACOG_VIEW("application/json")};
+    asked->headers[1] = (struct acog_header_row){ACOG_VIEW("x-request-id"), request_id};
+    play->asked = asked;
+}
+
 static void begin(struct play *play)
 {
-    static const char *const methods[] = {"POST",  "POST", "POST", "GET", "ACOG_HAPPENS_HEAD",
-                                          "DELETE"};
+    static const char *const methods[] = {"POST", "POST", "POST", "GET", "HEAD", "DELETE"};
     struct acog_view body = acog_view_of(bodies[choose(play, sizeof(bodies) / sizeof(bodies[0]))]);
     const char *target = targets[choose(play, sizeof(targets) / sizeof(targets[0]))];
     unsigned how = take(play);
@@ -244,11 +293,7 @@ static void begin(struct play *play)
         struct acog_view bytes = take_bytes(play);
         body = how % 8 == 0 ? bytes : acog_view_slice(body, 0, bytes.len);
     }
-    memcpy(play->body, body.len == 0 ? "" : body.ptr, body.len);
-    body.ptr = play->body;
-    play->headers[0] =
-        (struct acog_header_row){ACOG_VIEW("content-type"), ACOG_VIEW("application/json")};
-    play->headers[1] = (struct acog_header_row){ACOG_VIEW("x-request-id"), take_bytes(play)};
+    lend_request(play, body, take_bytes(play));
     play->head = how % 6 == 4;
     play->sent = play->running = 0;
     play->client_gone = play->ended = play->aborted = play->finished = play->reply_cut = false;
@@ -258,9 +303,9 @@ static void begin(struct play *play)
                                               .shared = &play->rows->shared,
                                               .method = acog_view_of(methods[how % 6]),
                                               .target = acog_view_of(target),
-                                              .headers = play->headers,
+                                              .headers = play->asked->headers,
                                               .header_count = how % 16 == 1 ? 0 : 2,
-                                              .body = body,
+                                              .body = {play->asked->text, body.len},
                                               .now_ms = play->now_ms,
                                               .unix_ms = INT64_C(1764500000000),
                                               .seed = how,
@@ -277,32 +322,29 @@ static void tell_head(struct play *play)
     unsigned status = statuses[choose(play, sizeof(statuses) / sizeof(statuses[0]))];
     unsigned how = take(play);
     const char *type = types[how % 4];
-    struct acog_header_row rows[3] = {
-        {ACOG_VIEW("retry-after"), acog_view_of(waits[how / 16 % 4])},
-        {ACOG_VIEW("x-request-id"), ACOG_VIEW("upstream-1")},
-    };
+    struct acog_header_row *rows = told_new(play, play->running, 3 * sizeof(*rows));
+    rows[0] = (struct acog_header_row){ACOG_VIEW("retry-after"), acog_view_of(waits[how / 16 % 4])};
+    rows[1] = (struct acog_header_row){ACOG_VIEW("x-request-id"), ACOG_VIEW("upstream-1")};
     size_t count = how / 4 % 3;
     if (type != NULL) {
         rows[count++] = (struct acog_header_row){ACOG_VIEW("content-type"), acog_view_of(type)};
     }
     acog_exchange_upstream_head(play->exchange, play->running, status, rows, count, play->now_ms);
+    drain(play);
+    forget_told(play);
 }
 
-/* From memory of just that size, gone afterwards: a view that is kept too long is found. */
 static void tell_bytes(struct play *play, uint32_t attempt, struct acog_view bytes)
 {
     if (bytes.len == 0) {
         return;
     }
-    spare(play, true);
-    char *copy = acog_grow(NULL, bytes.len);
-    ACOG_ASSERT(copy != NULL);
+    char *copy = told_new(play, attempt, bytes.len);
     memcpy(copy, bytes.ptr, bytes.len);
-    spare(play, false);
     acog_exchange_upstream_body(play->exchange, attempt,
                                 (struct acog_view){.ptr = copy, .len = bytes.len}, play->now_ms);
     drain(play);
-    acog_free(copy);
+    forget_told(play);
 }
 
 static void leave(struct play *play)
@@ -461,6 +503,8 @@ static void live(struct play *play)
     check_end(play);
     spare(play, false);
     acog_exchange_reset(play->exchange);
+    acog_free(play->asked);
+    play->asked = NULL;
 }
 
 static void fill_policy(struct play *play)

@@ -79,6 +79,7 @@ static const char *const fragments[] = {
     "{\"id\":\"a\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[],\"stop_reason\":"
     "\"refusal\",\"usage\":{\"input_tokens\":5,\"output_tokens\":0}}",
     "{\"id\":\"r\",\"object\":\"response\",\"status\":\"completed\",\"model\":\"m\",\"output\":[]}",
+    EVENT("error", ",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}"),
 };
 
 #endif
