@@ -66,26 +66,32 @@ enum acog_code acog_buffer_append(struct acog_buffer *buffer, struct acog_view b
     return code;
 }
 
-enum acog_code acog_buffer_format(struct acog_buffer *buffer, const char *fmt, ...)
+enum acog_code acog_buffer_format_list(struct acog_buffer *buffer, const char *fmt, va_list args)
 {
     char text[1024];
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(text, sizeof(text), fmt, args);
+    enum acog_code code = length < 0 ? ACOG_INVALID : ACOG_OK;
+    if (code == ACOG_OK && (size_t)length < sizeof(text)) {
+        code = acog_buffer_append(buffer, (struct acog_view){.ptr = text, .len = (size_t)length});
+    } else if (code == ACOG_OK) {
+        code = acog_buffer_reserve(buffer, (size_t)length + 1);
+        if (code == ACOG_OK) {
+            (void)vsnprintf(buffer->ptr + buffer->len, (size_t)length + 1, fmt, again);
+            buffer->len += (size_t)length;
+        }
+    }
+    va_end(again);
+    return code;
+}
+
+enum acog_code acog_buffer_format(struct acog_buffer *buffer, const char *fmt, ...)
+{
     va_list args;
     va_start(args, fmt);
-    int length = vsnprintf(text, sizeof(text), fmt, args);
+    enum acog_code code = acog_buffer_format_list(buffer, fmt, args);
     va_end(args);
-    if (length < 0) {
-        return ACOG_INVALID;
-    }
-    if ((size_t)length < sizeof(text)) {
-        return acog_buffer_append(buffer, (struct acog_view){.ptr = text, .len = (size_t)length});
-    }
-    enum acog_code code = acog_buffer_reserve(buffer, (size_t)length + 1);
-    if (code == ACOG_OK) {
-        va_start(args, fmt);
-        (void)vsnprintf(buffer->ptr + buffer->len, (size_t)length + 1, fmt, args);
-        va_end(args);
-        buffer->len += (size_t)length;
-    }
     return code;
 }
 

@@ -273,6 +273,16 @@ bool acog_json_key_is(const struct acog_json_cursor *cursor, struct acog_view na
     return is_named(&cursor->key, name);
 }
 
+size_t acog_json_unescape(struct acog_view escaped, char *out)
+{
+    struct text_reader reader = {.at = escaped.ptr, .end = escaped.ptr + escaped.len};
+    size_t length = 0;
+    for (int byte = next_byte(&reader); byte >= 0; byte = next_byte(&reader)) {
+        out[length++] = (char)byte;
+    }
+    return length;
+}
+
 enum acog_code acog_json_text(struct acog_json_value value, struct acog_arena *arena,
                               struct acog_view *text)
 {
@@ -285,12 +295,7 @@ enum acog_code acog_json_text(struct acog_json_value value, struct acog_arena *a
     if (decoded == NULL) {
         return ACOG_NO_MEMORY;
     }
-    struct text_reader reader = read_inside(value);
-    size_t length = 0;
-    for (int byte = next_byte(&reader); byte >= 0; byte = next_byte(&reader)) {
-        decoded[length++] = (char)byte;
-    }
-    *text = (struct acog_view){.ptr = decoded, .len = length};
+    *text = (struct acog_view){.ptr = decoded, .len = acog_json_unescape(*text, decoded)};
     return ACOG_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "acog/error.h"
 #include "acog/view.h"
 
+#include <stdarg.h>
 #include <stddef.h>
 
 struct acog_buffer {
@@ -35,6 +36,8 @@ enum acog_code acog_buffer_append(struct acog_buffer *buffer,
 
 enum acog_code acog_buffer_format(struct acog_buffer *buffer, const char *fmt, ...)
     ACOG_PRINTF(2, 3) ACOG_MUST_CHECK;
+enum acog_code acog_buffer_format_list(struct acog_buffer *buffer, const char *fmt, va_list args)
+    ACOG_PRINTF(2, 0) ACOG_MUST_CHECK;
 
 /* Appends `text` as the inside of a JSON string: quotes, backslashes and control characters escaped;
  * the rest, UTF-8 included, as it is. Bytes that are no UTF-8 become U+FFFD. */

@@ -138,6 +138,10 @@ const char *acog_json_keys_add(struct acog_json_keys *keys, struct acog_json_val
 enum acog_code acog_json_text(struct acog_json_value value, struct acog_arena *arena,
                               struct acog_view *text) ACOG_MUST_CHECK;
 
+/* What stands between the quotes of a checked STRING, decoded into `out`, which has room for as many bytes as it has
+ * itself: an escape is never shorter than what it stands for. Returns how many were written. */
+size_t acog_json_unescape(struct acog_view escaped, char *out);
+
 /* A STRING's text equals `text` (escapes decoded). */
 bool acog_json_text_is(struct acog_json_value value, struct acog_view text);
 

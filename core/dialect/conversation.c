@@ -1,0 +1,419 @@
+/* conversation.c - building a conversation, and what holds for every one of them. */
+#include "conversation.h"
+
+#include "acog/contract.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void acog_problem_set_list(struct acog_request_problem *problem, const char *fmt, va_list args)
+{
+    struct acog_buffer text;
+    acog_buffer_init_over(&text, problem->text, sizeof(problem->text) - 1);
+    if (acog_buffer_format_list(&text, fmt, args) != ACOG_OK) {
+        (void)!acog_buffer_append(&text, ACOG_VIEW("the request cannot be translated"));
+    }
+    problem->text[text.len] = '\0';
+}
+
+void acog_builder_refuse(struct acog_conversation_builder *builder, const char *fmt, ...)
+{
+    if (builder->code != ACOG_OK) {
+        return;
+    }
+    builder->code = ACOG_INVALID;
+    va_list args;
+    va_start(args, fmt);
+    acog_problem_set_list(builder->problem, fmt, args);
+    va_end(args);
+}
+
+static void *take(struct acog_conversation_builder *builder, size_t bytes)
+{
+    void *memory = builder->code == ACOG_OK ? acog_arena_take(builder->arena, bytes) : NULL;
+    if (memory == NULL && builder->code == ACOG_OK) {
+        builder->code = ACOG_NO_MEMORY;
+    }
+    return memory;
+}
+
+/* -- parts ----------------------------------------------------------------------------------------- */
+
+static struct acog_part *new_part(struct acog_conversation_builder *builder,
+                                  enum acog_part_kind kind)
+{
+    struct acog_part *part = take(builder, sizeof(*part));
+    if (part != NULL) {
+        part->kind = kind;
+        part->opaque = acog_opaque_none();
+    }
+    return part;
+}
+
+static struct acog_part *append_part(struct acog_part_list *list, struct acog_part *part)
+{
+    if (part == NULL) {
+        return NULL;
+    }
+    if (list->first == NULL) {
+        list->first = part;
+    } else {
+        list->last->next = part;
+    }
+    list->last = part;
+    return part;
+}
+
+struct acog_part *acog_builder_part(struct acog_conversation_builder *builder,
+                                    enum acog_turn_role role, enum acog_part_kind kind)
+{
+    struct acog_turn *turn = builder->turn;
+    if (turn == NULL || turn->role != role) {
+        struct acog_turn *added = take(builder, sizeof(*added));
+        if (added == NULL) {
+            return NULL;
+        }
+        added->role = role;
+        if (turn == NULL) {
+            builder->conversation->turns = added;
+        } else {
+            turn->next = added;
+        }
+        builder->turn = added;
+        turn = added;
+    }
+    return append_part(&turn->parts, new_part(builder, kind));
+}
+
+struct acog_part *acog_builder_system(struct acog_conversation_builder *builder)
+{
+    return append_part(&builder->conversation->system, new_part(builder, ACOG_PART_TEXT));
+}
+
+struct acog_part *acog_builder_result_part(struct acog_conversation_builder *builder,
+                                           struct acog_part *result, enum acog_part_kind kind)
+{
+    ACOG_ASSERT(result->kind == ACOG_PART_TOOL_RESULT);
+    return append_part(&result->content, new_part(builder, kind));
+}
+
+struct acog_tool *acog_builder_tool(struct acog_conversation_builder *builder)
+{
+    struct acog_tool *tool = take(builder, sizeof(*tool));
+    if (tool != NULL) {
+        struct acog_tool **end = builder->tool_end;
+        if (end == NULL) {
+            end = &builder->conversation->tools;
+        }
+        *end = tool;
+        builder->tool_end = &tool->next;
+    }
+    return tool;
+}
+
+/* -- fields ---------------------------------------------------------------------------------------- */
+
+struct acog_view acog_field_name(enum acog_field field, enum acog_dialect dialect)
+{
+    static const char *const names[ACOG_FIELD_COUNT][ACOG_DIALECT_COUNT] = {
+#define ACOG_FIELD(name, chat, messages, responses, gemini, lost) \
+    [ACOG_FIELD_##name] = {chat, messages, responses, gemini},
+#include "field.def"
+#undef ACOG_FIELD
+    };
+    return acog_view_of(names[field][dialect]);
+}
+
+void acog_builder_unknown(struct acog_conversation_builder *builder, struct acog_json_value name)
+{
+    struct acog_unknown_field *unknown = take(builder, sizeof(*unknown));
+    if (unknown != NULL) {
+        unknown->name = name;
+        unknown->next = builder->conversation->unknown;
+        builder->conversation->unknown = unknown;
+    }
+}
+
+void acog_builder_field(struct acog_conversation_builder *builder, enum acog_dialect dialect,
+                        struct acog_json_value name, struct acog_json_value value)
+{
+    if (builder->code != ACOG_OK || value.type == ACOG_JSON_NULL) {
+        return;
+    }
+    for (int field = 0; field < ACOG_FIELD_COUNT; field++) {
+        if (acog_json_text_is(name, acog_field_name((enum acog_field)field, dialect))) {
+            builder->conversation->fields[field] = value;
+            return;
+        }
+    }
+    acog_builder_unknown(builder, name);
+}
+
+/* -- order within a turn --------------------------------------------------------------------------- */
+
+/* Results first (B02), calls last (B32); everything else keeps its place. */
+static int place_of(const struct acog_part *part)
+{
+    switch (part->kind) {
+    case ACOG_PART_TOOL_RESULT:
+        return 0;
+    case ACOG_PART_TOOL_CALL:
+        return 2;
+    case ACOG_PART_TEXT:
+    case ACOG_PART_MEDIA:
+    case ACOG_PART_REASONING:
+    case ACOG_PART_REFUSAL:
+    case ACOG_PART_FOREIGN:
+        break;
+    }
+    return 1;
+}
+
+static void order_parts(struct acog_turn *turn)
+{
+    struct acog_part_list lists[3] = {{0}};
+    struct acog_part *part = turn->parts.first;
+    while (part != NULL) {
+        struct acog_part *next = part->next;
+        part->next = NULL;
+        append_part(&lists[place_of(part)], part);
+        part = next;
+    }
+    turn->parts = (struct acog_part_list){0};
+    for (int i = 0; i < 3; i++) {
+        if (lists[i].first != NULL) {
+            append_part(&turn->parts, lists[i].first);
+            turn->parts.last = lists[i].last;
+        }
+    }
+}
+
+/* -- empty texts ----------------------------------------------------------------------------------- */
+
+/* A text that every provider refuses: nothing, or white space only (B04, B05). */
+static bool is_blank(const struct acog_part *part)
+{
+    return part->kind == ACOG_PART_TEXT && acog_text_is_blank(acog_text_of(part->text));
+}
+
+/* Takes blank texts out; their cache marker goes to the nearest part before them that has none, or is dropped. */
+static void drop_blank(struct acog_part_list *list)
+{
+    struct acog_part *kept = NULL;
+    struct acog_part *part = list->first;
+    list->first = NULL;
+    list->last = NULL;
+    while (part != NULL) {
+        struct acog_part *next = part->next;
+        part->next = NULL;
+        if (!is_blank(part)) {
+            append_part(list, part);
+            kept = part;
+        } else if (acog_json_present(part->cache) && kept != NULL &&
+                   !acog_json_present(kept->cache)) {
+            kept->cache = part->cache;
+        }
+        part = next;
+    }
+}
+
+/* -- tool history (decision 13) -------------------------------------------------------------------- */
+
+static bool same_text(struct acog_conversation_builder *builder, struct acog_text a,
+                      struct acog_text b)
+{
+    struct acog_view left;
+    struct acog_view right;
+    if (!a.escaped && !b.escaped) {
+        return acog_view_equal(a.bytes, b.bytes);
+    }
+    if (acog_text_characters(a, builder->arena, &left) != ACOG_OK ||
+        acog_text_characters(b, builder->arena, &right) != ACOG_OK) {
+        builder->code = ACOG_NO_MEMORY;
+        return false;
+    }
+    return acog_view_equal(left, right);
+}
+
+static struct acog_part *find_call(struct acog_conversation_builder *builder,
+                                   const struct acog_turn *assistant, struct acog_text id)
+{
+    struct acog_part *part =
+        assistant != NULL && assistant->role == ACOG_TURN_ASSISTANT ? assistant->parts.first : NULL;
+    while (part != NULL &&
+           (part->kind != ACOG_PART_TOOL_CALL || !same_text(builder, part->id, id))) {
+        part = part->next;
+    }
+    return part;
+}
+
+static struct acog_view shown(struct acog_text id)
+{
+    return acog_view_slice(id.bytes, 0, 64);
+}
+
+static void check_results(struct acog_conversation_builder *builder, const struct acog_turn *before,
+                          struct acog_turn *turn)
+{
+    for (struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
+        if (part->kind != ACOG_PART_TOOL_RESULT) {
+            continue;
+        }
+        struct acog_part *call = find_call(builder, before, part->id);
+        if (call == NULL) {
+            struct acog_view id = shown(part->id);
+            acog_builder_refuse(
+                builder,
+                "the tool result for \"%.*s\" answers no call of the assistant turn before it",
+                ACOG_VIEW_FMT(id));
+            return;
+        }
+        if (call->answered) {
+            struct acog_view id = shown(part->id);
+            acog_builder_refuse(builder, "the call \"%.*s\" has two tool results",
+                                ACOG_VIEW_FMT(id));
+            return;
+        }
+        call->answered = true;
+        part->name = call->name;
+    }
+}
+
+/* Each call of a turn that is followed by another has its result there. */
+static void check_answered(struct acog_conversation_builder *builder, const struct acog_turn *turn)
+{
+    if (turn->role != ACOG_TURN_ASSISTANT || turn->next == NULL) {
+        return;
+    }
+    for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
+        if (part->kind == ACOG_PART_TOOL_CALL && !part->answered) {
+            struct acog_view id = shown(part->id);
+            acog_builder_refuse(builder,
+                                "the call \"%.*s\" has no tool result in the turn after it",
+                                ACOG_VIEW_FMT(id));
+            return;
+        }
+    }
+}
+
+/* Arguments must be the text of one JSON object: an upstream that wants an object gets what the client wrote. */
+static void check_arguments(struct acog_conversation_builder *builder, struct acog_part *part)
+{
+    struct acog_view text;
+    struct acog_json_value value;
+    struct acog_json_error error;
+    if (acog_text_is_blank(part->arguments)) {
+        part->arguments = acog_text_plain(ACOG_VIEW("{}"));
+        return;
+    }
+    enum acog_code code = acog_text_characters(part->arguments, builder->arena, &text);
+    if (code != ACOG_OK) {
+        builder->code = code;
+        return;
+    }
+    if (acog_json_check(text, ACOG_JSON_DEPTH_MAX, &value, &error) != ACOG_OK ||
+        value.type != ACOG_JSON_OBJECT) {
+        struct acog_view id = shown(part->id);
+        acog_builder_refuse(builder, "the arguments of the call \"%.*s\" are not a JSON object",
+                            ACOG_VIEW_FMT(id));
+    }
+}
+
+static void check_turns(struct acog_conversation_builder *builder)
+{
+    const struct acog_turn *before = NULL;
+    struct acog_turn *turn = builder->conversation->turns;
+    while (turn != NULL && builder->code == ACOG_OK) {
+        for (struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
+            if (part->kind == ACOG_PART_TOOL_CALL) {
+                check_arguments(builder, part);
+            }
+        }
+        check_results(builder, before, turn);
+        if (before != NULL) {
+            check_answered(builder, before);
+        }
+        before = turn;
+        turn = turn->next;
+    }
+}
+
+/* -- all of it ------------------------------------------------------------------------------------- */
+
+/* Turns of which nothing is left go; the neighbours that meet are one. */
+static void tidy_turns(struct acog_conversation_builder *builder)
+{
+    struct acog_turn *kept = NULL;
+    struct acog_turn *turn = builder->conversation->turns;
+    builder->conversation->turns = NULL;
+    while (turn != NULL) {
+        struct acog_turn *next = turn->next;
+        turn->next = NULL;
+        drop_blank(&turn->parts);
+        if (turn->parts.first == NULL) {
+            /* nothing of it */
+        } else if (kept != NULL && kept->role == turn->role) {
+            append_part(&kept->parts, turn->parts.first);
+            kept->parts.last = turn->parts.last;
+        } else {
+            if (kept == NULL) {
+                builder->conversation->turns = turn;
+            } else {
+                kept->next = turn;
+            }
+            kept = turn;
+        }
+        turn = next;
+    }
+    for (turn = builder->conversation->turns; turn != NULL; turn = turn->next) {
+        order_parts(turn);
+    }
+}
+
+static void tidy_results(const struct acog_conversation *conversation)
+{
+    for (const struct acog_turn *turn = conversation->turns; turn != NULL; turn = turn->next) {
+        for (struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
+            if (part->kind == ACOG_PART_TOOL_RESULT) {
+                drop_blank(&part->content);
+            }
+        }
+    }
+}
+
+/* No choice without tools; a named tool is a declared one (B09). */
+static void check_choice(struct acog_conversation_builder *builder)
+{
+    struct acog_conversation *conversation = builder->conversation;
+    if (conversation->tools == NULL) {
+        conversation->tool_choice = ACOG_TOOL_CHOICE_UNSET;
+        conversation->parallel_off = false;
+        return;
+    }
+    if (conversation->tool_choice != ACOG_TOOL_CHOICE_NAMED) {
+        return;
+    }
+    struct acog_text wanted = acog_text_of(conversation->tool_choice_name);
+    for (const struct acog_tool *tool = conversation->tools; tool != NULL; tool = tool->next) {
+        if (same_text(builder, acog_text_of(tool->name), wanted)) {
+            return;
+        }
+    }
+    struct acog_view name = shown(wanted);
+    acog_builder_refuse(builder, "tool_choice: no tool is named \"%.*s\"", ACOG_VIEW_FMT(name));
+}
+
+void acog_builder_finish(struct acog_conversation_builder *builder)
+{
+    if (builder->code != ACOG_OK) {
+        return;
+    }
+    tidy_turns(builder);
+    drop_blank(&builder->conversation->system);
+    tidy_results(builder->conversation);
+    check_turns(builder);
+    check_choice(builder);
+    if (builder->code == ACOG_OK && builder->conversation->turns == NULL) {
+        acog_builder_refuse(builder, "there is no message that says anything");
+    }
+}

@@ -1,0 +1,281 @@
+/* conversation.h - private to core/dialect: the message model, a request as all dialects mean it.
+ *
+ * Readers fill it in from a client's body (read_chat.c, read_messages.c, read_responses.c), writers tell it to an
+ * upstream (write_chat.c, write_messages.c, write_responses.c, write_gemini.c). Leaves are JSON values as the client
+ * wrote them: a STRING keeps its quotes and escapes, a schema is an object; writers copy `raw`. A leaf that is not
+ * there is absent (acog_json_present()).
+ *
+ * Everything is in the request's arena; lists are linked in the order of the request.
+ */
+#ifndef ACOG_CORE_DIALECT_CONVERSATION_H
+#define ACOG_CORE_DIALECT_CONVERSATION_H
+
+#include "acog/translate.h"
+#include "opaque.h"
+#include "text.h"
+
+#include <stdarg.h>
+
+/* -- parts of a turn ------------------------------------------------------------------------------- */
+
+enum acog_part_kind {
+    ACOG_PART_TEXT = 0,
+    ACOG_PART_MEDIA,       /* an image, a document, audio, video */
+    ACOG_PART_REASONING,   /* `text`, or none; with a signature if it is anybody's to check */
+    ACOG_PART_REFUSAL,     /* what an assistant said instead of an answer */
+    ACOG_PART_TOOL_CALL,   /* of an assistant */
+    ACOG_PART_TOOL_RESULT, /* of a user */
+    ACOG_PART_FOREIGN, /* a part that only its own dialect has: server tools and what they found. `type` */
+};
+
+enum acog_media_kind {
+    ACOG_MEDIA_IMAGE = 0,
+    ACOG_MEDIA_DOCUMENT, /* PDF, or a text */
+    ACOG_MEDIA_AUDIO,
+    ACOG_MEDIA_VIDEO,
+    ACOG_MEDIA_FILE, /* any of them: only its media type, or the provider, knows */
+};
+
+enum acog_media_source {
+    ACOG_MEDIA_BASE64 = 0, /* `data` has no prefix, `media_type` is known */
+    ACOG_MEDIA_URL,        /* never fetched by the gateway (B16) */
+    ACOG_MEDIA_TEXT,       /* a plain text document */
+    ACOG_MEDIA_FILE_ID,    /* at the provider: foreign to every other */
+};
+
+struct acog_media {
+    enum acog_media_kind kind;
+    enum acog_media_source source;
+    struct acog_view media_type;   /* "image/png", needs no escapes; empty: not known */
+    struct acog_text data;         /* base64, URL, text or id */
+    struct acog_json_value name;   /* STRING: file name or title */
+    struct acog_json_value detail; /* STRING: how closely an image is looked at */
+};
+
+struct acog_part;
+
+struct acog_part_list {
+    struct acog_part *first; /* NULL: none */
+    struct acog_part *last;
+};
+
+struct acog_part {
+    enum acog_part_kind kind;
+    struct acog_part *next;
+    struct acog_json_value
+        text; /* TEXT, REASONING, REFUSAL: a STRING, not empty in TEXT and REFUSAL */
+    struct acog_media media;
+    struct acog_opaque opaque;     /* REASONING; TOOL_CALL: Gemini's thought signature */
+    struct acog_text id;           /* TOOL_CALL, TOOL_RESULT: which call */
+    struct acog_text name;         /* TOOL_CALL; TOOL_RESULT: of the call it answers */
+    struct acog_text arguments;    /* TOOL_CALL: JSON text of one object; never empty ("{}", B06) */
+    struct acog_part_list content; /* TOOL_RESULT: TEXT and MEDIA parts; none: nothing (B04) */
+    bool answered;                 /* TOOL_CALL: its result is in the next turn */
+    bool is_error;                 /* TOOL_RESULT */
+    struct acog_json_value cache;  /* OBJECT: the client's cache_control marker (B18) */
+    struct acog_view type;         /* FOREIGN: for messages to the client */
+};
+
+enum acog_turn_role {
+    ACOG_TURN_USER = 0,
+    ACOG_TURN_ASSISTANT,
+    ACOG_TURN_SYSTEM, /* between the turns (B14); the leading ones are `system` */
+};
+
+/* Neighbours of one role are one turn: all results of an assistant's calls stand in the next user turn, before its
+ * other parts (B01, B02); an assistant's calls stand behind its other parts (B32, B33). */
+struct acog_turn {
+    enum acog_turn_role role;
+    struct acog_part_list parts; /* at least one */
+    struct acog_turn *next;
+};
+
+/* -- tools ----------------------------------------------------------------------------------------- */
+
+struct acog_tool {
+    struct acog_json_value name;        /* STRING */
+    struct acog_json_value description; /* STRING */
+    struct acog_json_value schema;      /* OBJECT; absent: no arguments */
+    struct acog_json_value strict;      /* TRUE, FALSE or absent */
+    struct acog_json_value cache;
+    struct acog_view
+        foreign; /* a server tool, or one of a kind that only its dialect has: its type; else empty */
+    struct acog_tool *next;
+};
+
+enum acog_tool_choice {
+    ACOG_TOOL_CHOICE_UNSET = 0,
+    ACOG_TOOL_CHOICE_AUTO,
+    ACOG_TOOL_CHOICE_NONE,
+    ACOG_TOOL_CHOICE_REQUIRED,
+    ACOG_TOOL_CHOICE_NAMED, /* conversation.tool_choice_name, a declared tool (B09) */
+};
+
+/* -- the rest -------------------------------------------------------------------------------------- */
+
+enum acog_answer_format {
+    ACOG_FORMAT_TEXT = 0,
+    ACOG_FORMAT_JSON,   /* any JSON object */
+    ACOG_FORMAT_SCHEMA, /* conversation.schema */
+};
+
+/* How hard to think. */
+struct acog_reasoning_wish {
+    bool given;
+    bool off;                /* thinking disabled, effort none, budget 0 */
+    enum acog_effort effort; /* ACOG_EFFORT_COUNT: none named */
+    int64_t budget_tokens;   /* -1: none named */
+    bool adaptive;           /* the model decides */
+    bool summary;            /* the client wants to read it */
+};
+
+/* Fields that need no understanding: one name a dialect, the value copied (field.def). */
+enum acog_field {
+#define ACOG_FIELD(name, chat, messages, responses, gemini, lost) ACOG_FIELD_##name,
+#include "field.def"
+#undef ACOG_FIELD
+    ACOG_FIELD_COUNT
+};
+
+/* What becomes of a field that the upstream's dialect has no name for (decision 14). */
+enum acog_field_lost {
+    ACOG_LOST_DROPPED = 0, /* named to the client */
+    ACOG_LOST_REFUSED,
+};
+
+/* A client's field that none of this has a place for: dropped and named. */
+struct acog_unknown_field {
+    struct acog_json_value name; /* STRING */
+    struct acog_unknown_field *next;
+};
+
+struct acog_conversation {
+    enum acog_surface surface;
+    bool stream;
+    struct acog_part_list system; /* TEXT parts, leading */
+    struct acog_turn *turns;
+    struct acog_tool *tools;
+    enum acog_tool_choice tool_choice;
+    struct acog_json_value tool_choice_name; /* STRING */
+    bool parallel_off;                       /* at most one call at a time */
+    int64_t max_tokens;                      /* -1: not given */
+    struct acog_json_value *stops;           /* STRINGs */
+    size_t stop_count;
+    enum acog_answer_format format;
+    struct acog_json_value schema;             /* OBJECT */
+    struct acog_json_value schema_name;        /* STRING or absent */
+    struct acog_json_value schema_description; /* STRING or absent */
+    struct acog_json_value schema_strict;      /* TRUE, FALSE or absent */
+    struct acog_reasoning_wish reasoning;
+    struct acog_json_value user; /* STRING, opaque: no address, no telephone number (B23) */
+    struct acog_json_value fields[ACOG_FIELD_COUNT]; /* null counts as absent */
+    struct acog_unknown_field *unknown;
+    bool unfaithful_choices; /* n above 1 */
+};
+
+/* Adds a part to the turn that is under way, or begins one: what keeps neighbours together. NULL: no memory. */
+struct acog_conversation_builder {
+    struct acog_arena *arena;
+    struct acog_conversation *conversation;
+    struct acog_request_problem *problem;
+    struct acog_turn *turn;      /* the last one, NULL: none yet */
+    struct acog_tool **tool_end; /* where the next one is linked */
+    enum acog_code code;         /* the first thing that went wrong; later calls do nothing */
+};
+
+struct acog_part *acog_builder_part(struct acog_conversation_builder *builder,
+                                    enum acog_turn_role role, enum acog_part_kind kind);
+struct acog_part *acog_builder_system(struct acog_conversation_builder *builder);
+struct acog_part *acog_builder_result_part(struct acog_conversation_builder *builder,
+                                           struct acog_part *result, enum acog_part_kind kind);
+struct acog_tool *acog_builder_tool(struct acog_conversation_builder *builder);
+
+/* Puts the value into fields[] if the dialect has a field of that name, else among the unknown. Null is absent. */
+void acog_builder_field(struct acog_conversation_builder *builder, enum acog_dialect dialect,
+                        struct acog_json_value name, struct acog_json_value value);
+
+/* A field that nothing has a place for, by its name: dropped and named. */
+void acog_builder_unknown(struct acog_conversation_builder *builder, struct acog_json_value name);
+
+/* A field's name in a dialect; empty: it has none. */
+struct acog_view acog_field_name(enum acog_field field, enum acog_dialect dialect);
+
+/* In place of what `problem` said. */
+void acog_problem_set_list(struct acog_request_problem *problem, const char *fmt, va_list args)
+    ACOG_PRINTF(2, 0);
+
+/* Fails with a problem in words for the client; the first one counts. Say where in the body:
+ * "messages[2].content: …". */
+void acog_builder_refuse(struct acog_conversation_builder *builder, const char *fmt, ...)
+    ACOG_PRINTF(2, 3);
+
+/* What holds for every conversation, once all was read: orders the parts of each turn, moves cache markers off empty
+ * texts, checks the tool history (each result answers a call before it, each call but the last turn's has a result:
+ * decision 13) and fills the results' names in, checks tool_choice against the tools (B09). */
+void acog_builder_finish(struct acog_conversation_builder *builder);
+
+/* -- readers and writers --------------------------------------------------------------------------- */
+
+/* `body` is an object whose text was checked. */
+void acog_chat_read_conversation(struct acog_conversation_builder *builder,
+                                 struct acog_json_value body);
+void acog_messages_read_conversation(struct acog_conversation_builder *builder,
+                                     struct acog_json_value body);
+void acog_responses_read_conversation(struct acog_conversation_builder *builder,
+                                      struct acog_json_value body);
+
+#define ACOG_DROPPED_NAME_MAX  64   /* of one field's name in the header */
+#define ACOG_DROPPED_BYTES_MAX 1024 /* of all of them */
+
+/* A request being written: appends fail softly, the first failure is kept. */
+struct acog_request_writer {
+    const struct acog_conversation *conversation;
+    struct acog_translation *translation;
+    struct acog_arena *arena;
+    struct acog_buffer *out;
+    struct acog_buffer dropped; /* names, ", " between them */
+    enum acog_code code;
+};
+
+void acog_put(struct acog_request_writer *writer, struct acog_view bytes);
+void acog_put_format(struct acog_request_writer *writer, const char *fmt, ...) ACOG_PRINTF(2, 3);
+
+/* The text as what stands between the quotes of a JSON string. */
+void acog_put_inside(struct acog_request_writer *writer, struct acog_text text);
+
+/* The text as a JSON STRING with its quotes, whatever form it has. */
+void acog_put_string(struct acog_request_writer *writer, struct acog_text text);
+
+/* The text as it is: a JSON value out of a string that holds it. */
+void acog_put_decoded(struct acog_request_writer *writer, struct acog_text text);
+
+/* Names a client's field (in the client's dialect's spelling) that is not sent; once each. */
+void acog_put_dropped(struct acog_request_writer *writer, struct acog_view name);
+
+/* Whether the model's rules take a field; that it is lost, named; its value, within the rules. For writers that place a
+ * field themselves. */
+bool acog_put_takes(const struct acog_request_writer *writer, enum acog_field field);
+void acog_put_field_lost(struct acog_request_writer *writer, enum acog_field field);
+void acog_put_field_value(struct acog_request_writer *writer, enum acog_field field);
+
+/* Each field of field.def that is present: `,"name":value` where the dialect has a name without a dot and the model's
+ * rules take it, else it is named as dropped. Gemini writes its own. Also names the unknown ones. */
+void acog_put_fields(struct acog_request_writer *writer, enum acog_dialect dialect);
+
+void acog_chat_write_conversation(struct acog_request_writer *writer);
+void acog_messages_write_conversation(struct acog_request_writer *writer);
+void acog_responses_write_conversation(struct acog_request_writer *writer);
+void acog_gemini_write_conversation(struct acog_request_writer *writer);
+
+/* Why a dialect cannot take the conversation beyond what holds for all (fits.c): NULL when it can, else constant words
+ * for the client. One a dialect, beside its writer. */
+const char *acog_chat_objection(const struct acog_conversation *conversation,
+                                const struct acog_model_rules *rules);
+const char *acog_messages_objection(const struct acog_conversation *conversation,
+                                    const struct acog_model_rules *rules);
+const char *acog_responses_objection(const struct acog_conversation *conversation,
+                                     const struct acog_model_rules *rules);
+const char *acog_gemini_objection(const struct acog_conversation *conversation,
+                                  const struct acog_model_rules *rules);
+
+#endif

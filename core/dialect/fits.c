@@ -1,0 +1,115 @@
+/* fits.c - what cannot be told to an upstream of another dialect without changing what it means (decision 14). */
+#include "acog/contract.h"
+#include "conversation.h"
+
+static enum acog_code refuse(struct acog_request_problem *problem, const char *fmt, ...)
+    ACOG_PRINTF(2, 3);
+
+static enum acog_code refuse(struct acog_request_problem *problem, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    acog_problem_set_list(problem, fmt, args);
+    va_end(args);
+    return ACOG_INVALID;
+}
+
+static bool is_refused_when_lost(enum acog_field field)
+{
+    static const enum acog_field_lost lost[ACOG_FIELD_COUNT] = {
+
+#define ACOG_FIELD(name, chat, messages, responses, gemini, what) \
+    [ACOG_FIELD_##name] = ACOG_LOST_##what,
+#include "field.def"
+#undef ACOG_FIELD
+    };
+    return lost[field] == ACOG_LOST_REFUSED;
+}
+
+static enum acog_code check_fields(const struct acog_conversation *conversation,
+                                   enum acog_dialect dialect, struct acog_request_problem *problem)
+{
+    for (int i = 0; i < ACOG_FIELD_COUNT; i++) {
+        enum acog_field field = (enum acog_field)i;
+        if (acog_json_present(conversation->fields[i]) && is_refused_when_lost(field) &&
+            acog_field_name(field, dialect).len == 0) {
+            struct acog_view name =
+                acog_field_name(field, acog_surface_dialect(conversation->surface));
+            return refuse(problem,
+                          "%.*s: what it asks for does not exist at the connection that serves "
+                          "this model",
+                          ACOG_VIEW_FMT(name));
+        }
+    }
+    return ACOG_OK;
+}
+
+static enum acog_code check_tools(const struct acog_conversation *conversation,
+                                  struct acog_request_problem *problem)
+{
+    for (const struct acog_tool *tool = conversation->tools; tool != NULL; tool = tool->next) {
+        if (tool->foreign.len > 0) {
+            struct acog_view type = acog_view_slice(tool->foreign, 0, 64);
+            return refuse(problem,
+                          "tools: a tool of type \"%.*s\" is run by another provider than the one "
+                          "that serves this model",
+                          ACOG_VIEW_FMT(type));
+        }
+    }
+    return ACOG_OK;
+}
+
+static enum acog_code check_parts(const struct acog_conversation *conversation,
+                                  struct acog_request_problem *problem)
+{
+    for (const struct acog_turn *turn = conversation->turns; turn != NULL; turn = turn->next) {
+        for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
+            if (part->kind == ACOG_PART_FOREIGN) {
+                struct acog_view type = acog_view_slice(part->type, 0, 64);
+                return refuse(problem,
+                              "the conversation holds a \"%.*s\", which only another provider than "
+                              "the one that serves this model can read",
+                              ACOG_VIEW_FMT(type));
+            }
+        }
+    }
+    return ACOG_OK;
+}
+
+enum acog_code acog_conversation_fits(const struct acog_conversation *conversation,
+                                      enum acog_dialect dialect,
+                                      const struct acog_model_rules *rules,
+                                      struct acog_request_problem *problem)
+{
+    if (conversation->unfaithful_choices) {
+        return refuse(problem, "n: must be 1 for a model that is reached by translation");
+    }
+    enum acog_code code = check_fields(conversation, dialect, problem);
+    if (code == ACOG_OK) {
+        code = check_tools(conversation, problem);
+    }
+    if (code == ACOG_OK) {
+        code = check_parts(conversation, problem);
+    }
+    if (code != ACOG_OK) {
+        return code;
+    }
+    const char *objection = NULL;
+    switch (dialect) {
+    case ACOG_DIALECT_CHAT:
+        objection = acog_chat_objection(conversation, rules);
+        break;
+    case ACOG_DIALECT_MESSAGES:
+        objection = acog_messages_objection(conversation, rules);
+        break;
+    case ACOG_DIALECT_RESPONSES:
+        objection = acog_responses_objection(conversation, rules);
+        break;
+    case ACOG_DIALECT_GEMINI:
+        objection = acog_gemini_objection(conversation, rules);
+        break;
+    case ACOG_DIALECT_COUNT:
+        ACOG_UNREACHABLE("a dialect");
+    }
+    return objection == NULL ? ACOG_OK : refuse(problem, "%s", objection);
+}

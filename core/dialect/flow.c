@@ -1,0 +1,688 @@
+/* flow.c - one legal sequence out of whatever a provider sends.
+ *
+ * A part is open, waits, or is over. Only a call makes others wait: its arguments must not be torn apart by a part that
+ * comes in between, and no dialect has a place for two parts at a time. Where a reader tells the end of a part that is
+ * that; where the provider's dialect has none (chat), a call is complete when the brackets of its arguments are closed.
+ */
+#include "flow.h"
+
+#include "acog/contract.h"
+#include "acog/memory.h"
+#include "acog/utf8.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+struct acog_flow_waiting {
+    uint32_t key;
+    enum acog_flow_kind kind;
+    bool ended;
+    struct acog_flow_name call_id;
+    struct acog_flow_name call_name;
+    struct acog_flow_balance balance;
+    struct acog_buffer text; /* as between the quotes of a JSON string */
+    bool has_opaque;
+    enum acog_dialect opaque_maker;
+    bool opaque_redacted;
+    struct acog_flow_name opaque_id;
+    struct acog_buffer opaque; /* likewise */
+};
+
+/* -- small things ---------------------------------------------------------------------------------- */
+
+void acog_flow_fail(struct acog_flow *flow, enum acog_code code)
+{
+    if (flow->code == ACOG_OK) {
+        flow->code = code;
+    }
+}
+
+static bool alive(const struct acog_flow *flow)
+{
+    return flow->code == ACOG_OK && !flow->finished;
+}
+
+void acog_flow_keep(struct acog_flow *flow, struct acog_buffer *buffer, struct acog_view bytes)
+{
+    if (flow->code == ACOG_OK) {
+        flow->code = acog_buffer_append(buffer, bytes);
+    }
+}
+
+void acog_flow_keep_inside(struct acog_flow *flow, struct acog_buffer *buffer,
+                           struct acog_text text)
+{
+    if (flow->code == ACOG_OK) {
+        flow->code = acog_text_append_inside(buffer, text);
+    }
+}
+
+void acog_flow_keep_plain(struct acog_flow *flow, struct acog_buffer *buffer, struct acog_text text)
+{
+    if (flow->code == ACOG_OK) {
+        flow->code = acog_text_append_plain(buffer, text);
+    }
+}
+
+void acog_flow_put(struct acog_flow *flow, struct acog_view bytes)
+{
+    acog_flow_keep(flow, flow->out, bytes);
+}
+
+void acog_flow_put_inside(struct acog_flow *flow, struct acog_text text)
+{
+    acog_flow_keep_inside(flow, flow->out, text);
+}
+
+void acog_flow_put_name(struct acog_flow *flow, const struct acog_flow_name *name)
+{
+    acog_flow_keep_inside(flow, flow->out, acog_text_plain(acog_flow_name_view(name)));
+}
+
+void acog_flow_put_opaque(struct acog_flow *flow, const struct acog_opaque *opaque)
+{
+    if (flow->code == ACOG_OK) {
+        flow->code = acog_opaque_append(flow->out, opaque, flow->translation->client);
+    }
+}
+
+void acog_flow_put_format(struct acog_flow *flow, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (flow->code == ACOG_OK) {
+        flow->code = acog_buffer_format_list(flow->out, fmt, args);
+    }
+    va_end(args);
+}
+
+void acog_flow_put_id(struct acog_flow *flow, const char *prefix)
+{
+    struct acog_view wanted = acog_view_of(prefix);
+    struct acog_view id = acog_flow_name_view(&flow->id);
+    if (id.len == 0) {
+        id = flow->translation->request_id;
+    }
+    if (!acog_view_starts(id, wanted)) {
+        acog_flow_put(flow, wanted);
+    }
+    acog_flow_put_inside(flow, acog_text_plain(id));
+}
+
+/* Cut where a character ends. */
+static void keep_name(struct acog_flow_name *name, struct acog_text text)
+{
+    char decoded[ACOG_FLOW_NAME_MAX * 6]; /* a character takes at most six bytes as an escape */
+    struct acog_view plain = acog_view_slice(text.bytes, 0, sizeof(decoded));
+    if (text.escaped) {
+        plain = (struct acog_view){.ptr = decoded, .len = acog_json_unescape(plain, decoded)};
+    }
+    size_t bytes = plain.len < sizeof(name->bytes) ? plain.len : sizeof(name->bytes);
+    while (bytes < plain.len && bytes > 0 && ((unsigned char)plain.ptr[bytes] & 0xc0U) == 0x80U) {
+        bytes--;
+    }
+    if (bytes > 0) {
+        memcpy(name->bytes, plain.ptr, bytes);
+    }
+    name->len = bytes;
+}
+
+static void keep_first_name(struct acog_flow_name *name, struct acog_text text)
+{
+    if (name->len == 0) {
+        keep_name(name, text);
+    }
+}
+
+/* -- where arguments are complete ------------------------------------------------------------------ */
+
+static void balance_character(struct acog_flow_balance *balance, char byte)
+{
+    if (balance->in_string) {
+        if (balance->after_backslash) {
+            balance->after_backslash = false;
+        } else if (byte == '\\') {
+            balance->after_backslash = true;
+        } else if (byte == '"') {
+            balance->in_string = false;
+        }
+        return;
+    }
+    switch (byte) {
+    case '"':
+        balance->in_string = true;
+        break;
+    case '{':
+    case '[':
+        balance->seen = true;
+        balance->depth++;
+        break;
+    case '}':
+    case ']':
+        balance->depth -= balance->depth > 0 ? 1 : 0;
+        break;
+    default:
+        break;
+    }
+}
+
+/* The pieces are whole JSON strings: no escape is ever cut between two of them. */
+static void balance_add(struct acog_flow_balance *balance, struct acog_text text)
+{
+    const struct acog_view bytes = text.bytes;
+    for (size_t i = 0; i < bytes.len; i++) {
+        char byte = bytes.ptr[i];
+        if (!text.escaped || byte != '\\' || i + 1 == bytes.len) {
+            balance_character(balance, byte);
+            continue;
+        }
+        char four[6];
+        size_t escape = bytes.ptr[i + 1] == 'u' ? 6 : 2;
+        size_t length = acog_json_unescape(acog_view_slice(bytes, i, i + escape), four);
+        for (size_t k = 0; k < length; k++) {
+            balance_character(balance, four[k]);
+        }
+        i += escape - 1;
+    }
+}
+
+static bool balanced(const struct acog_flow_balance *balance)
+{
+    return balance->seen && balance->depth == 0 && !balance->in_string;
+}
+
+/* -- what goes out --------------------------------------------------------------------------------- */
+
+static void begin(struct acog_flow *flow)
+{
+    if (!flow->begun) {
+        flow->begun = true;
+        keep_first_name(&flow->model, acog_text_plain(flow->translation->model));
+        flow->form->begin(flow, flow->writer);
+    }
+}
+
+static void open_part(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t key)
+{
+    ACOG_ASSERT(!flow->open);
+    begin(flow);
+    flow->open = true;
+    flow->open_key = key;
+    flow->open_ended = false;
+    flow->balance = (struct acog_flow_balance){0};
+    flow->part.kind = kind;
+    flow->part.begun = false;
+    flow->part.index = flow->part_count++;
+    flow->part.kind_index = flow->kind_counts[kind]++;
+    flow->form->part_begin(flow, flow->writer, &flow->part);
+}
+
+static void write_text(struct acog_flow *flow, struct acog_text text)
+{
+    if (text.bytes.len == 0) {
+        return;
+    }
+    if (flow->part.kind == ACOG_FLOW_CALL) {
+        balance_add(&flow->balance, text);
+    }
+    flow->text_bytes += text.bytes.len;
+    flow->form->part_text(flow, flow->writer, &flow->part, text);
+    flow->part.begun = true;
+}
+
+static void end_part(struct acog_flow *flow)
+{
+    flow->form->part_end(flow, flow->writer, &flow->part);
+    flow->open = false;
+}
+
+/* The note is a part of its own, before the first one that is no reasoning (decision 10). */
+static void give_note(struct acog_flow *flow, enum acog_flow_kind next)
+{
+    struct acog_view note = flow->translation->note;
+    if (note.len == 0 || flow->note_given || next == ACOG_FLOW_REASONING) {
+        return;
+    }
+    flow->note_given = true;
+    open_part(flow, ACOG_FLOW_TEXT, UINT32_MAX);
+    flow->form->part_text(flow, flow->writer, &flow->part, acog_text_plain(note));
+    flow->part.begun = true;
+    end_part(flow);
+}
+
+static void open_call(struct acog_flow *flow, uint32_t key, const struct acog_flow_name *id,
+                      const struct acog_flow_name *name)
+{
+    char made[ACOG_FLOW_NAME_MAX];
+    struct acog_buffer text;
+    give_note(flow, ACOG_FLOW_CALL);
+    flow->part.call_id = *id;
+    flow->part.call_name = *name;
+    if (id->len == 0) {
+        acog_buffer_init_over(&text, made, sizeof(made));
+        enum acog_code code =
+            acog_buffer_format(&text, "call_%.*s_%u", (int)flow->translation->request_id.len,
+                               flow->translation->request_id.ptr, flow->part_count);
+        keep_name(&flow->part.call_id,
+                  acog_text_plain(code == ACOG_OK ? acog_buffer_view(&text) : ACOG_VIEW("call_0")));
+    }
+    open_part(flow, ACOG_FLOW_CALL, key);
+}
+
+/* -- parts that wait ------------------------------------------------------------------------------- */
+
+static void free_waiting(struct acog_flow_waiting *waiting)
+{
+    acog_buffer_fini(&waiting->text);
+    acog_buffer_fini(&waiting->opaque);
+}
+
+/* The latest of that key; NULL: none waits. */
+static struct acog_flow_waiting *find_waiting(struct acog_flow *flow, enum acog_flow_kind kind,
+                                              uint32_t key)
+{
+    for (size_t i = flow->waiting_count; i-- > 0;) {
+        struct acog_flow_waiting *waiting = &flow->waiting[i];
+        if (waiting->key == key && waiting->kind == kind) {
+            return waiting->ended ? NULL : waiting;
+        }
+    }
+    return NULL;
+}
+
+static struct acog_flow_waiting *add_waiting(struct acog_flow *flow, enum acog_flow_kind kind,
+                                             uint32_t key)
+{
+    if (flow->waiting_count == ACOG_FLOW_WAITING_PARTS_MAX) {
+        acog_flow_fail(flow, ACOG_TOO_BIG);
+        return NULL;
+    }
+    struct acog_flow_waiting *grown =
+        acog_grow(flow->waiting, (flow->waiting_count + 1) * sizeof(*grown));
+    if (grown == NULL) {
+        acog_flow_fail(flow, ACOG_NO_MEMORY);
+        return NULL;
+    }
+    flow->waiting = grown;
+    struct acog_flow_waiting *waiting = &grown[flow->waiting_count++];
+    *waiting = (struct acog_flow_waiting){.key = key, .kind = kind};
+    acog_buffer_init(&waiting->text, ACOG_FLOW_WAITING_BYTES_MAX);
+    acog_buffer_init(&waiting->opaque, ACOG_FLOW_WAITING_BYTES_MAX);
+    return waiting;
+}
+
+static bool is_open(const struct acog_flow *flow, enum acog_flow_kind kind, uint32_t key)
+{
+    return flow->open && flow->open_key == key && flow->part.kind == kind && !flow->open_ended;
+}
+
+/* A call stays open until its arguments are complete; any other part ends when another one begins. */
+static bool must_wait(const struct acog_flow *flow)
+{
+    return flow->open && flow->part.kind == ACOG_FLOW_CALL && !flow->open_ended &&
+           !balanced(&flow->balance);
+}
+
+static void write_waiting(struct acog_flow *flow, const struct acog_flow_waiting *waiting)
+{
+    if (waiting->kind == ACOG_FLOW_CALL) {
+        open_call(flow, waiting->key, &waiting->call_id, &waiting->call_name);
+    } else {
+        give_note(flow, waiting->kind);
+        open_part(flow, waiting->kind, waiting->key);
+    }
+    write_text(flow,
+               (struct acog_text){.bytes = acog_buffer_view(&waiting->text), .escaped = true});
+    if (waiting->has_opaque) {
+        struct acog_opaque opaque = {
+            .maker = waiting->opaque_maker,
+            .bytes = {.bytes = acog_buffer_view(&waiting->opaque), .escaped = true},
+            .id = acog_text_plain(acog_flow_name_view(&waiting->opaque_id)),
+            .redacted = waiting->opaque_redacted};
+        flow->form->part_opaque(flow, flow->writer, &flow->part, &opaque);
+    }
+    flow->open_ended = waiting->ended;
+}
+
+/* Closes the open part if it is complete, and lets go what waited for that. `all`: whatever waits, to the last. */
+static void advance(struct acog_flow *flow, bool all)
+{
+    size_t gone = 0;
+    while (gone < flow->waiting_count && (all || !must_wait(flow))) {
+        if (flow->open) {
+            end_part(flow);
+        }
+        struct acog_flow_waiting next = flow->waiting[gone++];
+        write_waiting(flow, &next);
+        free_waiting(&next);
+    }
+    if (gone > 0) {
+        flow->waiting_count -= gone;
+        memmove(flow->waiting, flow->waiting + gone,
+                flow->waiting_count * sizeof(flow->waiting[0]));
+    }
+    if (flow->open && (flow->open_ended || all)) {
+        end_part(flow);
+    }
+}
+
+/* -- for readers ----------------------------------------------------------------------------------- */
+
+void acog_flow_begin(struct acog_flow *flow, struct acog_text id, struct acog_text model)
+{
+    if (!alive(flow) || flow->begun) {
+        return;
+    }
+    keep_first_name(&flow->id, id);
+    keep_first_name(&flow->model, model);
+    if (flow->id.len > 0 || flow->model.len > 0) {
+        begin(flow);
+    }
+}
+
+/* Makes room for a part: true when it is open afterwards, else `waiting` has it. False and NULL: failed. */
+static bool enter(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t key,
+                  struct acog_flow_waiting **waiting)
+{
+    *waiting = NULL;
+    if (is_open(flow, kind, key)) {
+        return true;
+    }
+    *waiting = find_waiting(flow, kind, key);
+    if (*waiting != NULL) {
+        return false;
+    }
+    if (must_wait(flow)) {
+        *waiting = add_waiting(flow, kind, key);
+        return false;
+    }
+    if (flow->open) {
+        end_part(flow);
+    }
+    give_note(flow, kind);
+    open_part(flow, kind, key);
+    return true;
+}
+
+void acog_flow_text(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t key,
+                    struct acog_text text)
+{
+    struct acog_flow_waiting *waiting = NULL;
+    bool aside = flow->translation->schema_by_tool && kind == ACOG_FLOW_TEXT;
+    if (!alive(flow) || text.bytes.len == 0 || aside) {
+        return; /* with a schema the answer is the JSON text, and nothing before it */
+    }
+    if (enter(flow, kind, key, &waiting)) {
+        write_text(flow, text);
+    } else if (waiting != NULL) {
+        acog_flow_keep_inside(flow, &waiting->text, text);
+    }
+}
+
+void acog_flow_opaque(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t key,
+                      const struct acog_opaque *opaque)
+{
+    struct acog_flow_waiting *waiting = NULL;
+    bool known = is_open(flow, kind, key) || find_waiting(flow, kind, key) != NULL;
+    if (!alive(flow) || opaque->maker == ACOG_DIALECT_COUNT ||
+        (kind != ACOG_FLOW_REASONING && !known)) {
+        return;
+    }
+    if (enter(flow, kind, key, &waiting)) {
+        flow->form->part_opaque(flow, flow->writer, &flow->part, opaque);
+    } else if (waiting != NULL) {
+        waiting->has_opaque = true;
+        waiting->opaque_maker = opaque->maker;
+        waiting->opaque_redacted = opaque->redacted;
+        keep_name(&waiting->opaque_id, opaque->id);
+        acog_flow_keep_inside(flow, &waiting->opaque, opaque->bytes);
+    }
+}
+
+void acog_flow_citation(struct acog_flow *flow, uint32_t key, struct acog_text url,
+                        struct acog_text title)
+{
+    if (alive(flow) && url.bytes.len > 0 && is_open(flow, ACOG_FLOW_TEXT, key)) {
+        flow->form->part_citation(flow, flow->writer, &flow->part, url, title);
+    }
+}
+
+static bool is_schema_call(const struct acog_flow *flow, const struct acog_flow_name *name)
+{
+    return flow->translation->schema_by_tool &&
+           acog_view_equal(acog_flow_name_view(name), ACOG_VIEW(ACOG_SCHEMA_TOOL_NAME));
+}
+
+/* A second beginning of a call only fills in what is missing; another id under the same key is another call. */
+static bool continues(struct acog_flow_name *known_id, const struct acog_flow_name *id,
+                      struct acog_flow_name *known_name, const struct acog_flow_name *name)
+{
+    bool same = id->len == 0 || known_id->len == 0 ||
+                acog_view_equal(acog_flow_name_view(known_id), acog_flow_name_view(id));
+    if (same && known_id->len == 0) {
+        *known_id = *id;
+    }
+    if (same && known_name->len == 0) {
+        *known_name = *name;
+    }
+    return same;
+}
+
+void acog_flow_call(struct acog_flow *flow, uint32_t key, struct acog_text id,
+                    struct acog_text name)
+{
+    struct acog_flow_name call_id = {.len = 0};
+    struct acog_flow_name call_name = {.len = 0};
+    if (!alive(flow)) {
+        return;
+    }
+    keep_name(&call_id, id);
+    keep_name(&call_name, name);
+    if (is_schema_call(flow, &call_name)) {
+        flow->schema_call_seen = true;
+        flow->schema_key = key;
+        return;
+    }
+    struct acog_flow_waiting *waiting = find_waiting(flow, ACOG_FLOW_CALL, key);
+    if (waiting != NULL) {
+        if (continues(&waiting->call_id, &call_id, &waiting->call_name, &call_name)) {
+            return;
+        }
+        waiting->ended = true;
+    } else if (is_open(flow, ACOG_FLOW_CALL, key)) {
+        struct acog_flow_name told_name = flow->part.call_name;
+        if (continues(&flow->part.call_id, &call_id, &told_name, &call_name)) {
+            return; /* the name went out with the beginning */
+        }
+        flow->open_ended = true;
+        advance(flow, false);
+    }
+    if (must_wait(flow) || flow->waiting_count > 0) {
+        waiting = add_waiting(flow, ACOG_FLOW_CALL, key);
+        if (waiting != NULL) {
+            waiting->call_id = call_id;
+            waiting->call_name = call_name;
+        }
+        return;
+    }
+    if (flow->open) {
+        end_part(flow);
+    }
+    open_call(flow, key, &call_id, &call_name);
+}
+
+void acog_flow_arguments(struct acog_flow *flow, uint32_t key, struct acog_text piece)
+{
+    if (!alive(flow) || piece.bytes.len == 0) {
+        return;
+    }
+    if (flow->schema_call_seen && flow->schema_key == key) {
+        struct acog_flow_waiting *none = NULL;
+        if (enter(flow, ACOG_FLOW_TEXT, key, &none)) {
+            write_text(flow, piece);
+        }
+        return;
+    }
+    struct acog_flow_waiting *waiting = find_waiting(flow, ACOG_FLOW_CALL, key);
+    if (waiting != NULL) {
+        balance_add(&waiting->balance, piece);
+        acog_flow_keep_inside(flow, &waiting->text, piece);
+    } else if (is_open(flow, ACOG_FLOW_CALL, key)) {
+        write_text(flow, piece);
+        if (flow->waiting_count > 0) {
+            advance(flow, false);
+        }
+    }
+}
+
+void acog_flow_arguments_done(struct acog_flow *flow, uint32_t key, struct acog_text all)
+{
+    const struct acog_flow_waiting *waiting = find_waiting(flow, ACOG_FLOW_CALL, key);
+    bool schema = flow->schema_call_seen && flow->schema_key == key;
+    bool untouched = waiting != NULL ? waiting->text.len == 0
+                     : schema        ? !is_open(flow, ACOG_FLOW_TEXT, key)
+                                     : is_open(flow, ACOG_FLOW_CALL, key) && !flow->part.begun;
+    if (untouched) {
+        acog_flow_arguments(flow, key, all);
+    }
+}
+
+void acog_flow_text_done(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t key,
+                         struct acog_text all)
+{
+    if (!is_open(flow, kind, key) && find_waiting(flow, kind, key) == NULL) {
+        acog_flow_text(flow, kind, key, all);
+    }
+}
+
+void acog_flow_part_end(struct acog_flow *flow, uint32_t key)
+{
+    if (!alive(flow)) {
+        return;
+    }
+    for (size_t i = flow->waiting_count; i-- > 0;) {
+        if (flow->waiting[i].key == key && !flow->waiting[i].ended) {
+            flow->waiting[i].ended = true;
+            return;
+        }
+    }
+    if (flow->open && flow->open_key == key) {
+        flow->open_ended = true;
+        advance(flow, false);
+    }
+}
+
+static void overwrite(int64_t *known, int64_t reported)
+{
+    if (reported >= 0) {
+        *known = reported;
+    }
+}
+
+void acog_flow_usage(struct acog_flow *flow, const struct acog_usage *usage)
+{
+    overwrite(&flow->usage.input_tokens, usage->input_tokens);
+    overwrite(&flow->usage.cached_tokens, usage->cached_tokens);
+    overwrite(&flow->usage.cache_write_tokens, usage->cache_write_tokens);
+    overwrite(&flow->usage.output_tokens, usage->output_tokens);
+    overwrite(&flow->usage.reasoning_tokens, usage->reasoning_tokens);
+    flow->usage_known = flow->usage.output_tokens >= 0;
+}
+
+static bool says_little(enum acog_finish_reason reason)
+{
+    return reason == ACOG_FINISH_STOP || reason == ACOG_FINISH_UNKNOWN;
+}
+
+void acog_flow_finish(struct acog_flow *flow, enum acog_finish_reason reason,
+                      struct acog_text native)
+{
+    if (!alive(flow) ||
+        (flow->finish_known && says_little(reason) && !says_little(flow->finish.reason))) {
+        return;
+    }
+    flow->finish_known = true;
+    flow->finish.reason = reason;
+    keep_name(&flow->finish.native, native);
+}
+
+void acog_flow_stop_sequence(struct acog_flow *flow, struct acog_text sequence)
+{
+    keep_name(&flow->finish.stop_sequence, sequence);
+}
+
+void acog_flow_refusal(struct acog_flow *flow, struct acog_text category,
+                       struct acog_text explanation)
+{
+    keep_first_name(&flow->finish.category, category);
+    keep_first_name(&flow->finish.explanation, explanation);
+}
+
+/* -- for the translator ---------------------------------------------------------------------------- */
+
+enum acog_code acog_flow_init(struct acog_flow *flow, const struct acog_translation *translation,
+                              const struct acog_answer_writer_form *form)
+{
+    *flow =
+        (struct acog_flow){.translation = translation, .form = form, .usage = {-1, -1, -1, -1, -1}};
+    flow->writer = acog_new(form->state_bytes);
+    return flow->writer == NULL ? ACOG_NO_MEMORY : ACOG_OK;
+}
+
+void acog_flow_fini(struct acog_flow *flow)
+{
+    for (size_t i = 0; i < flow->waiting_count; i++) {
+        free_waiting(&flow->waiting[i]);
+    }
+    acog_free(flow->waiting);
+    if (flow->writer != NULL && flow->form->free != NULL) {
+        flow->form->free(flow->writer);
+    }
+    acog_free(flow->writer);
+    *flow = (struct acog_flow){0};
+}
+
+/* Four bytes a token, as near as a gateway can say without the model's own tokenizer; never more than was allowed. */
+static void estimate_usage(struct acog_flow *flow)
+{
+    const struct acog_translation *translation = flow->translation;
+    int64_t output = (int64_t)((flow->text_bytes + 3) / 4);
+    if (translation->max_tokens >= 0 && output > translation->max_tokens) {
+        output = translation->max_tokens;
+    }
+    flow->usage_estimated = true;
+    flow->usage.output_tokens = output;
+    if (flow->usage.input_tokens < 0) {
+        flow->usage.input_tokens = translation->input_tokens_estimate;
+    }
+}
+
+/* What the reason must be whatever the provider called it: a client acts on calls only when it is told of them. */
+static void settle_finish(struct acog_flow *flow)
+{
+    struct acog_finish *finish = &flow->finish;
+    if (!flow->finish_known) { /* decision 15 */
+        finish->reason = ACOG_FINISH_STOP;
+    }
+    bool calls = flow->kind_counts[ACOG_FLOW_CALL] > 0;
+    if (calls && finish->reason == ACOG_FINISH_STOP) {
+        finish->reason = ACOG_FINISH_CALLS;
+    } else if (!calls && finish->reason == ACOG_FINISH_CALLS) {
+        finish->reason = ACOG_FINISH_STOP;
+    }
+}
+
+void acog_flow_end(struct acog_flow *flow)
+{
+    if (!alive(flow)) {
+        return;
+    }
+    begin(flow);
+    advance(flow, true);
+    if (!flow->usage_known) {
+        estimate_usage(flow);
+    }
+    settle_finish(flow);
+    flow->form->finish(flow, flow->writer);
+    flow->finished = true;
+}

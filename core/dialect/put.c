@@ -1,0 +1,166 @@
+/* put.c - what all writers of requests share. */
+#include "conversation.h"
+
+#include <stdarg.h>
+
+void acog_put(struct acog_request_writer *writer, struct acog_view bytes)
+{
+    if (writer->code == ACOG_OK) {
+        writer->code = acog_buffer_append(writer->out, bytes);
+    }
+}
+
+void acog_put_format(struct acog_request_writer *writer, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (writer->code == ACOG_OK) {
+        writer->code = acog_buffer_format_list(writer->out, fmt, args);
+    }
+    va_end(args);
+}
+
+void acog_put_inside(struct acog_request_writer *writer, struct acog_text text)
+{
+    if (writer->code == ACOG_OK) {
+        writer->code = acog_text_append_inside(writer->out, text);
+    }
+}
+
+void acog_put_string(struct acog_request_writer *writer, struct acog_text text)
+{
+    acog_put(writer, ACOG_VIEW("\""));
+    acog_put_inside(writer, text);
+    acog_put(writer, ACOG_VIEW("\""));
+}
+
+void acog_put_decoded(struct acog_request_writer *writer, struct acog_text text)
+{
+    if (writer->code == ACOG_OK) {
+        writer->code = acog_text_append_plain(writer->out, text);
+    }
+}
+
+/* -- what is not sent ------------------------------------------------------------------------------ */
+
+static bool is_named(struct acog_view list, struct acog_view name)
+{
+    size_t from = 0;
+    while (from < list.len) {
+        struct acog_view rest = acog_view_slice(list, from, list.len);
+        size_t end = acog_view_find(rest, ACOG_VIEW(", "));
+        if (acog_view_equal(acog_view_slice(rest, 0, end), name)) {
+            return true;
+        }
+        from += end + 2;
+    }
+    return false;
+}
+
+/* What stands in a header: a name that has other bytes than visible ASCII, a comma or a quote is nobody's field. */
+static bool is_sane_name(struct acog_view name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char byte = name.ptr[i];
+        if (byte <= 0x20 || byte > 0x7e || byte == ',' || byte == '"' || byte == '\\') {
+            return false;
+        }
+    }
+    return name.len > 0 && name.len <= ACOG_DROPPED_NAME_MAX;
+}
+
+/* A list that is full stays as it is: the header is for people, and has a cap. */
+void acog_put_dropped(struct acog_request_writer *writer, struct acog_view name)
+{
+    struct acog_buffer *list = &writer->dropped;
+    size_t before = list->len;
+    if (writer->code != ACOG_OK || is_named(acog_buffer_view(list), name)) {
+        return;
+    }
+    if (!is_sane_name(name)) {
+        name = ACOG_VIEW("(unnamed)");
+        if (is_named(acog_buffer_view(list), name)) {
+            return;
+        }
+    }
+    enum acog_code code = before == 0 ? ACOG_OK : acog_buffer_append(list, ACOG_VIEW(", "));
+    if (code == ACOG_OK) {
+        code = acog_buffer_append(list, name);
+    }
+    if (code != ACOG_OK) {
+        list->len = before;
+    }
+}
+
+/* -- fields ---------------------------------------------------------------------------------------- */
+
+/* Of the fields that a model which reasons refuses (B12). Its own temperature, 1, may be left out unseen. */
+static bool is_sampling(enum acog_field field)
+{
+    return field == ACOG_FIELD_TEMPERATURE || field == ACOG_FIELD_TOP_P ||
+           field == ACOG_FIELD_TOP_K || field == ACOG_FIELD_FREQUENCY_PENALTY ||
+           field == ACOG_FIELD_PRESENCE_PENALTY;
+}
+
+bool acog_put_takes(const struct acog_request_writer *writer, enum acog_field field)
+{
+    const struct acog_model_rules *rules = writer->translation->rules;
+    if (field == ACOG_FIELD_TOP_K && !rules->top_k) {
+        return false;
+    }
+    return !is_sampling(field) || rules->temperature;
+}
+
+static bool is_default_temperature(enum acog_field field, struct acog_json_value value)
+{
+    double number = 0;
+    return field == ACOG_FIELD_TEMPERATURE && acog_json_double(value, &number) && number > 0.9999 &&
+           number < 1.0001;
+}
+
+void acog_put_field_lost(struct acog_request_writer *writer, enum acog_field field)
+{
+    const struct acog_conversation *conversation = writer->conversation;
+    if (!is_default_temperature(field, conversation->fields[field])) {
+        acog_put_dropped(writer,
+                         acog_field_name(field, acog_surface_dialect(conversation->surface)));
+    }
+}
+
+void acog_put_field_value(struct acog_request_writer *writer, enum acog_field field)
+{
+    const struct acog_model_rules *rules = writer->translation->rules;
+    struct acog_json_value value = writer->conversation->fields[field];
+    double number = 0;
+    if (field == ACOG_FIELD_TEMPERATURE && acog_json_double(value, &number) &&
+        number > rules->temperature_max) {
+        acog_put_format(writer, "%g", rules->temperature_max);
+        acog_put_field_lost(writer, field);
+    } else {
+        acog_put(writer, value.raw);
+    }
+}
+
+void acog_put_fields(struct acog_request_writer *writer, enum acog_dialect dialect)
+{
+    for (int i = 0; i < ACOG_FIELD_COUNT; i++) {
+        enum acog_field field = (enum acog_field)i;
+        struct acog_view name = acog_field_name(field, dialect);
+        if (!acog_json_present(writer->conversation->fields[i]) ||
+            acog_view_find(name, ACOG_VIEW(".")) < name.len) {
+            continue;
+        }
+        if (name.len == 0 || !acog_put_takes(writer, field)) {
+            acog_put_field_lost(writer, field);
+            continue;
+        }
+        acog_put(writer, ACOG_VIEW(",\""));
+        acog_put(writer, name);
+        acog_put(writer, ACOG_VIEW("\":"));
+        acog_put_field_value(writer, field);
+    }
+    const struct acog_unknown_field *unknown = writer->conversation->unknown;
+    for (; unknown != NULL; unknown = unknown->next) {
+        acog_put_dropped(writer, acog_text_of(unknown->name).bytes);
+    }
+}
