@@ -3,24 +3,27 @@
  *   {"error":{…}}  {"error":"…"}  {"type":"error","error":{…}}  [{"error":{…}}]  {"message":…}  {"detail":…}
  *   {"response":{"error":{…}}}  {"errors":[{…}]}  "…"  text  HTML  nothing
  *
- * First the texts are gathered: messages for humans, and codes (code, type, Google's status and reasons, Azure's inner
- * code). Then every row of error_phrase.def is tried on them. Errors are rare: this is written to be read, not fast.
+ * First the words are gathered: texts for humans, and codes (code, type, Google's status and reasons, Azure's inner
+ * code). Relays put the error of the provider behind them into their own, as an object or as JSON in a text: what is
+ * found inside waits in a list and is read in its turn. Then every row of error_phrase.def is tried on the words
+ * (error_shape.c). Errors are rare: this is written to be read, not fast.
  */
+#include "error.h"
+
 #include "content.h"
 
 #define DEPTH_MAX      128
-#define WORDS_MAX      10             /* codes, and messages, looked at */
+#define INSIDE_MAX     8              /* objects inside the body, read in their turn */
 #define WORD_BYTES_MAX ((size_t)128)  /* of a code */
-#define TEXT_BYTES_MAX ((size_t)8192) /* of a body that is no JSON */
-#define COUNT(array)   (sizeof(array) / sizeof((array)[0]))
+#define TEXT_BYTES_MAX ((size_t)8192) /* of a text, and of a body that is no JSON */
 
 struct error_reader {
     struct acog_arena *arena;
     struct acog_failure *failure;
-    struct acog_view codes[WORDS_MAX]; /* lower case, '_' for '-' and ' ' */
-    size_t code_count;
-    struct acog_view texts[WORDS_MAX]; /* lower case */
-    size_t text_count;
+    struct acog_error_words words;
+    struct acog_json_value inside[INSIDE_MAX];
+    size_t inside_count;
+    struct acog_view spare_message; /* for want of a better one */
 };
 
 /* -- words ----------------------------------------------------------------------------------------- */
@@ -71,30 +74,22 @@ static struct acog_view cut(struct acog_view text, size_t bytes_max)
 }
 
 /* A code, type or reason; numbers say no more than the status does. */
-static void add_code(struct error_reader *reader, struct acog_json_value value)
+static void add_code(struct error_reader *reader, struct acog_view code)
 {
-    struct acog_view text = cut(text_of(reader, value), WORD_BYTES_MAX);
-    if (text.len > 0 && reader->code_count < WORDS_MAX) {
-        reader->codes[reader->code_count++] = folded(reader, text, true);
+    struct acog_error_words *words = &reader->words;
+    code = cut(code, WORD_BYTES_MAX);
+    if (code.len > 0 && words->code_count < ACOG_ERROR_WORDS_MAX) {
+        words->codes[words->code_count++] = folded(reader, code, true);
     }
 }
 
 static void add_text(struct error_reader *reader, struct acog_view text)
 {
+    struct acog_error_words *words = &reader->words;
     text = cut(text, TEXT_BYTES_MAX);
-    if (text.len > 0 && reader->text_count < WORDS_MAX) {
-        reader->texts[reader->text_count++] = folded(reader, text, false);
+    if (text.len > 0 && words->text_count < ACOG_ERROR_WORDS_MAX) {
+        words->texts[words->text_count++] = folded(reader, text, false);
     }
-}
-
-/* A text for a human; the first one is the failure's message. */
-static void add_message(struct error_reader *reader, struct acog_json_value value)
-{
-    struct acog_view text = text_of(reader, value);
-    if (text.len > 0 && reader->failure->message.len == 0) {
-        reader->failure->message = cut(text, ACOG_ERROR_MESSAGE_MAX);
-    }
-    add_text(reader, text);
 }
 
 /* As written: a string's text, a number's digits. */
@@ -106,57 +101,165 @@ static struct acog_view word_of(struct error_reader *reader, struct acog_json_va
     return cut(text_of(reader, value), WORD_BYTES_MAX);
 }
 
+static void keep_first(struct acog_view *kept, struct acog_view text)
+{
+    if (kept->len == 0) {
+        *kept = text;
+    }
+}
+
+/* -- what is inside -------------------------------------------------------------------------------- */
+
+/* An object to be read later; any other value is none. */
+static void add_inside(struct error_reader *reader, struct acog_json_value value)
+{
+    if (value.type == ACOG_JSON_OBJECT && reader->inside_count < INSIDE_MAX) {
+        reader->inside[reader->inside_count++] = value;
+    }
+}
+
+static void add_each_inside(struct error_reader *reader, struct acog_json_value list)
+{
+    struct acog_json_cursor cursor = acog_json_enter(list);
+    while (list.type == ACOG_JSON_ARRAY && acog_json_next(&cursor)) {
+        add_inside(reader, cursor.value);
+    }
+}
+
+/* Of a list, as Vertex sends one for a stream, the element that has the error. */
+static struct acog_json_value error_in_list(struct acog_json_value value)
+{
+    struct acog_json_value first = {0};
+    struct acog_json_value error;
+    struct acog_json_cursor cursor = acog_json_enter(value);
+    if (value.type != ACOG_JSON_ARRAY) {
+        return value;
+    }
+    while (acog_json_next(&cursor)) {
+        if (acog_json_member(cursor.value, ACOG_VIEW("error"), &error)) {
+            return cursor.value;
+        }
+        first = acog_json_present(first) ? first : cursor.value;
+    }
+    return first;
+}
+
+static size_t find_last(struct acog_view text, char byte)
+{
+    size_t at = text.len;
+    while (at > 0 && text.ptr[at - 1] != byte) {
+        at--;
+    }
+    return at > 0 ? at - 1 : text.len;
+}
+
+/* An error as JSON in a text: the whole text, or, with words before it ("400 {…}", "event: error\ndata: {…}"), an
+ * object with an `error`; a text may quote other JSON, that of the request. */
+static bool find_error_in(struct acog_view text, struct acog_json_value *found)
+{
+    struct acog_json_error problem;
+    struct acog_json_value error;
+    text = acog_view_trim(text);
+    if (text.len > 0 && (text.ptr[0] == '{' || text.ptr[0] == '[')) {
+        bool good = acog_json_check(text, DEPTH_MAX, found, &problem) == ACOG_OK;
+        *found = good ? error_in_list(*found) : *found;
+        return good && found->type == ACOG_JSON_OBJECT;
+    }
+    size_t from = acog_view_find(text, ACOG_VIEW("{"));
+    struct acog_view object = acog_view_slice(text, from, find_last(text, '}') + 1);
+    return object.len > 0 && acog_json_check(object, DEPTH_MAX, found, &problem) == ACOG_OK &&
+           acog_json_member(*found, ACOG_VIEW("error"), &error);
+}
+
+/* -- messages -------------------------------------------------------------------------------------- */
+
+/* OpenRouter's way to say that the message is elsewhere. */
+static bool says_nothing(struct acog_view text)
+{
+    return acog_view_equal(text, ACOG_VIEW("Provider returned error"));
+}
+
+/* A text for a human: the first one is the failure's message, unless a better one is inside. */
+static void add_message_text(struct error_reader *reader, struct acog_view text)
+{
+    struct acog_json_value error;
+    if (find_error_in(text, &error)) {
+        add_inside(reader, error);
+        keep_first(&reader->spare_message, text);
+        return;
+    }
+    keep_first(says_nothing(text) ? &reader->spare_message : &reader->failure->message, text);
+    add_text(reader, text);
+}
+
+static void add_message(struct error_reader *reader, struct acog_json_value value)
+{
+    add_inside(reader, value); /* Mistral puts FastAPI's {"detail":[…]} there */
+    add_message_text(reader, text_of(reader, value));
+}
+
 /* -- refusals -------------------------------------------------------------------------------------- */
 
-static void add_category(struct acog_failure *failure, struct acog_view category)
+static void add_refusal(struct error_reader *reader, struct acog_json_value category)
 {
-    for (size_t i = 0; i < failure->category_count; i++) {
-        if (acog_view_equal(failure->categories[i], category)) {
-            return;
-        }
-    }
-    if (category.len > 0 && failure->category_count < ACOG_CATEGORIES_MAX) {
-        failure->categories[failure->category_count++] = category;
-    }
+    struct acog_view name = cut(text_of(reader, category), WORD_BYTES_MAX);
+    reader->failure->shapes |= ACOG_BIT(ACOG_SHAPE_REFUSAL);
+    acog_error_add_category(reader->failure, folded(reader, name, true));
 }
 
-/* Azure: {"hate":{"filtered":false,…},"self_harm":{"filtered":true,…},…}. */
-static void read_filter_result(struct error_reader *reader, struct acog_json_value result)
+static bool is_filtered(struct acog_json_value verdict)
 {
-    struct acog_json_cursor cursor = acog_json_enter(result);
-    reader->failure->shapes |= ACOG_BIT(ACOG_SHAPE_REFUSAL);
-    while (cursor.object && acog_json_next(&cursor)) {
-        struct acog_json_value filtered;
+    struct acog_json_value filtered;
+    struct acog_json_cursor cursor = acog_json_enter(verdict);
+    while (verdict.type == ACOG_JSON_ARRAY && acog_json_next(&cursor)) { /* of block lists */
         if (acog_json_member(cursor.value, ACOG_VIEW("filtered"), &filtered) &&
             filtered.type == ACOG_JSON_TRUE) {
-            struct acog_view name = cut(text_of(reader, cursor.key), WORD_BYTES_MAX);
-            add_category(reader->failure, folded(reader, name, true));
+            return true;
         }
     }
+    return acog_json_member(verdict, ACOG_VIEW("filtered"), &filtered) &&
+           filtered.type == ACOG_JSON_TRUE;
 }
 
-/* Where an error has it: Azure, now and earlier, and LiteLLM in front of Azure. */
-static void find_filter_result(struct error_reader *reader, struct acog_json_value error)
+/* Azure: {"hate":{"filtered":false,…},"self_harm":{"filtered":true,…},…}. With an `error` in it the filter itself
+ * failed, and nothing was judged. */
+static void read_filter_result(struct error_reader *reader, struct acog_json_value result)
 {
-    static const struct acog_view paths[] = {
-        {"innererror.content_filter_result", 32},
-        {"innererror.content_filter_results", 33},
-        {"inner_error.content_filter_result", 33},
-        {"inner_error.content_filter_results", 34},
-        {"content_filter_result", 21},
-        {"content_filter_results", 22},
-        {"provider_specific_fields.innererror.content_filter_result", 57},
-        {"provider_specific_fields.inner_error.content_filter_results", 59},
-    };
-    for (size_t i = 0; i < COUNT(paths); i++) {
-        struct acog_json_value result;
-        if (acog_json_path(error, paths[i], &result) && result.type == ACOG_JSON_OBJECT) {
-            read_filter_result(reader, result);
+    struct acog_json_value error;
+    struct acog_json_cursor cursor = acog_json_enter(result);
+    if (result.type != ACOG_JSON_OBJECT || acog_json_member(result, ACOG_VIEW("error"), &error)) {
+        return;
+    }
+    reader->failure->shapes |= ACOG_BIT(ACOG_SHAPE_REFUSAL);
+    while (acog_json_next(&cursor)) {
+        if (is_filtered(cursor.value)) {
+            add_refusal(reader, cursor.key);
         }
     }
 }
 
-/* -- gathering ------------------------------------------------------------------------------------- */
+/* OpenRouter: {"reasons":["violence"],"flagged_input":…} of its moderation; what was flagged is not looked at. */
+static void read_flags(struct error_reader *reader, struct acog_json_value metadata)
+{
+    static const struct acog_view names[] = {{"reasons", 7}, {"flagged_input", 13}};
+    struct acog_json_value found[2];
+    acog_json_members(metadata, names, found, 2);
+    struct acog_json_cursor cursor = acog_json_enter(found[0]);
+    while (acog_json_present(found[1]) && found[0].type == ACOG_JSON_ARRAY &&
+           acog_json_next(&cursor)) {
+        add_refusal(reader, cursor.value);
+    }
+}
+
+/* -- members --------------------------------------------------------------------------------------- */
+
+/* A number of seconds, or a text like "34.4s". The head's Retry-After goes before it. */
+static void read_wait(struct error_reader *reader, struct acog_json_value value)
+{
+    if (reader->failure->retry_after_ms < 0) {
+        reader->failure->retry_after_ms = acog_dialect_reset_ms(word_of(reader, value), 0);
+    }
+}
 
 /* Google: [{"@type":…,"reason":"API_KEY_INVALID"},{"@type":…"RetryInfo","retryDelay":"34.4s"}] */
 static void read_details(struct error_reader *reader, struct acog_json_value details)
@@ -166,11 +269,52 @@ static void read_details(struct error_reader *reader, struct acog_json_value det
     while (details.type == ACOG_JSON_ARRAY && acog_json_next(&cursor)) {
         struct acog_json_value found[2];
         acog_json_members(cursor.value, names, found, 2);
-        add_code(reader, found[0]);
-        if (found[1].type == ACOG_JSON_STRING && reader->failure->retry_after_ms < 0) {
-            reader->failure->retry_after_ms = acog_dialect_reset_ms(text_of(reader, found[1]), 0);
+        add_code(reader, text_of(reader, found[0]));
+        read_wait(reader, found[1]);
+    }
+}
+
+/* OpenRouter: {"raw":…} is what the provider behind it said, `error_type` its own code for it. Of those
+ * "invalid_prompt" is a message of a wrong form, where OpenAI's code of that name is a refusal. */
+static void read_metadata(struct error_reader *reader, struct acog_json_value metadata)
+{
+    static const struct acog_view names[] = {{"raw", 3}, {"error_type", 10}};
+    struct acog_json_value found[2];
+    acog_json_members(metadata, names, found, 2);
+    add_message(reader, found[0]);
+    if (!acog_json_text_is(found[1], ACOG_VIEW("invalid_prompt"))) {
+        add_code(reader, text_of(reader, found[1]));
+    }
+    read_flags(reader, metadata);
+}
+
+/* FastAPI: a text, an object, or a list of {"msg":…}. */
+static void read_detail(struct error_reader *reader, struct acog_json_value detail)
+{
+    struct acog_json_value text;
+    struct acog_json_cursor cursor = acog_json_enter(detail);
+    while (detail.type == ACOG_JSON_ARRAY && acog_json_next(&cursor)) {
+        if (acog_json_member(cursor.value, ACOG_VIEW("msg"), &text)) {
+            add_message(reader, text);
         }
     }
+    add_message(reader, detail);
+}
+
+/* The names that AWS gives to errors: "com.amazon.coral.service#ThrottlingException:http://…". */
+static struct acog_view aws_name(struct acog_view type)
+{
+    size_t hash = acog_view_find(type, ACOG_VIEW("#"));
+    type = hash < type.len ? acog_view_slice(type, hash + 1, type.len) : type;
+    return acog_view_slice(type, 0, acog_view_find(type, ACOG_VIEW(":")));
+}
+
+/* A type that names the kind of error, and not that it is one ("error") or where to read of it (a URL). */
+static bool names_kind(struct acog_view type)
+{
+    return type.len > 0 && !acog_view_equal(type, ACOG_VIEW("error")) &&
+           !acog_view_equal(type, ACOG_VIEW("about:blank")) &&
+           acog_view_find(type, ACOG_VIEW("://")) == type.len;
 }
 
 enum member {
@@ -181,128 +325,123 @@ enum member {
     ACOG_MEMBER_DETAILS,
     ACOG_MEMBER_INNER,
     ACOG_MEMBER_INNER_OLD,
+    ACOG_MEMBER_SPECIFIC,
     ACOG_MEMBER_METADATA,
+    ACOG_MEMBER_REASON,
+    ACOG_MEMBER_ERROR_CODE,
+    ACOG_MEMBER_ERROR_TYPE,
+    ACOG_MEMBER_AWS_TYPE,
+    ACOG_MEMBER_AWS_MESSAGE,
+    ACOG_MEMBER_TITLE,
+    ACOG_MEMBER_DETAIL,
+    ACOG_MEMBER_ERRORS,
+    ACOG_MEMBER_RETRY_AFTER,
+    ACOG_MEMBER_FILTER_RESULT,
+    ACOG_MEMBER_FILTER_RESULTS,
+    ACOG_MEMBER_FILTERS,
     ACOG_MEMBER_COUNT
 };
 
-/* The object that has the message. */
-static void read_error_object(struct error_reader *reader, struct acog_json_value object)
-{
-    static const struct acog_view names[ACOG_MEMBER_COUNT] = {
-        [ACOG_MEMBER_MESSAGE] = {"message", 7},
-        [ACOG_MEMBER_CODE] = {"code", 4},
-        [ACOG_MEMBER_TYPE] = {"type", 4},
-        [ACOG_MEMBER_STATUS] = {"status", 6}, /* Google */
-        [ACOG_MEMBER_DETAILS] = {"details", 7},
-        [ACOG_MEMBER_INNER] = {"innererror", 10},      /* Azure */
-        [ACOG_MEMBER_INNER_OLD] = {"inner_error", 11}, /* Azure, older */
-        [ACOG_MEMBER_METADATA] = {"metadata", 8},      /* OpenRouter: the provider's own words */
-    };
-    struct acog_json_value found[ACOG_MEMBER_COUNT];
-    struct acog_json_value inner;
-    struct acog_failure *failure = reader->failure;
-    acog_json_members(object, names, found, ACOG_MEMBER_COUNT);
-    add_message(reader, found[ACOG_MEMBER_MESSAGE]);
-    struct acog_json_value type = found[ACOG_MEMBER_TYPE];
-    if (acog_json_text_is(type, ACOG_VIEW("error"))) {
-        type = (struct acog_json_value){0}; /* of the envelope, not of the error */
-    }
-    if (failure->type.len == 0) {
-        failure->type =
-            text_of(reader, acog_dialect_nonempty(type) ? type : found[ACOG_MEMBER_STATUS]);
-        failure->type = cut(failure->type, WORD_BYTES_MAX);
-    }
-    if (failure->code.len == 0) {
-        failure->code = word_of(reader, found[ACOG_MEMBER_CODE]);
-    }
-    add_code(reader, found[ACOG_MEMBER_CODE]);
-    add_code(reader, type);
-    add_code(reader, found[ACOG_MEMBER_STATUS]);
-    read_details(reader, found[ACOG_MEMBER_DETAILS]);
-    for (size_t i = ACOG_MEMBER_INNER; i <= ACOG_MEMBER_INNER_OLD; i++) {
-        if (acog_json_member(found[i], ACOG_VIEW("code"), &inner)) {
-            add_code(reader, inner);
-        }
-    }
-    if (acog_json_member(found[ACOG_MEMBER_METADATA], ACOG_VIEW("raw"), &inner)) {
-        add_text(reader, text_of(reader, inner));
-    }
-}
-
-/* FastAPI: a text, an object, or a list of {"msg":…}. */
-static void read_detail(struct error_reader *reader, struct acog_json_value detail)
-{
-    struct acog_json_value text;
-    struct acog_json_cursor cursor = acog_json_enter(detail);
-    if (detail.type == ACOG_JSON_OBJECT) {
-        read_error_object(reader, detail);
-    } else if (detail.type == ACOG_JSON_ARRAY && acog_json_next(&cursor) &&
-               acog_json_member(cursor.value, ACOG_VIEW("msg"), &text)) {
-        add_message(reader, text);
-    } else {
-        add_message(reader, detail);
-    }
-}
-
-/* An `error` member: the object with the message, or (xAI, TGI, Ollama) the message. */
-static void read_error_member(struct error_reader *reader, struct acog_json_value error)
-{
-    if (error.type == ACOG_JSON_OBJECT) {
-        read_error_object(reader, error);
-        find_filter_result(reader, error);
-    } else {
-        add_message(reader, error);
-    }
-}
-
-enum envelope {
-    ACOG_ENVELOPE_ERROR = 0,
-    ACOG_ENVELOPE_RESPONSE, /* the event response.failed */
-    ACOG_ENVELOPE_DETAIL,
-    ACOG_ENVELOPE_ERRORS,     /* Cloudflare */
-    ACOG_ENVELOPE_MESSAGE,    /* AWS, with a capital */
-    ACOG_ENVELOPE_TYPE,       /* AWS */
-    ACOG_ENVELOPE_ERROR_TYPE, /* TGI */
-    ACOG_ENVELOPE_COUNT
+static const struct acog_view member_names[ACOG_MEMBER_COUNT] = {
+    [ACOG_MEMBER_MESSAGE] = {"message", 7},
+    [ACOG_MEMBER_CODE] = {"code", 4},
+    [ACOG_MEMBER_TYPE] = {"type", 4},
+    [ACOG_MEMBER_STATUS] = {"status", 6}, /* Google */
+    [ACOG_MEMBER_DETAILS] = {"details", 7},
+    [ACOG_MEMBER_INNER] = {"innererror", 10},                  /* Azure */
+    [ACOG_MEMBER_INNER_OLD] = {"inner_error", 11},             /* Azure, older */
+    [ACOG_MEMBER_SPECIFIC] = {"provider_specific_fields", 24}, /* LiteLLM, before Azure */
+    [ACOG_MEMBER_METADATA] = {"metadata", 8},                  /* OpenRouter */
+    [ACOG_MEMBER_REASON] = {"reason", 6},                      /* Google, older */
+    [ACOG_MEMBER_ERROR_CODE] = {"error_code", 10},             /* Databricks */
+    [ACOG_MEMBER_ERROR_TYPE] = {"error_type", 10},             /* TGI */
+    [ACOG_MEMBER_AWS_TYPE] = {"__type", 6},
+    [ACOG_MEMBER_AWS_MESSAGE] = {"Message", 7},
+    [ACOG_MEMBER_TITLE] = {"title", 5}, /* problem+json */
+    [ACOG_MEMBER_DETAIL] = {"detail", 6},
+    [ACOG_MEMBER_ERRORS] = {"errors", 6},            /* Cloudflare; Google inside `error` */
+    [ACOG_MEMBER_RETRY_AFTER] = {"retry_after", 11}, /* Cloudflare, Replicate */
+    [ACOG_MEMBER_FILTER_RESULT] = {"content_filter_result", 21}, /* Azure */
+    [ACOG_MEMBER_FILTER_RESULTS] = {"content_filter_results", 22},
+    [ACOG_MEMBER_FILTERS] = {"content_filters", 15}, /* Azure's Responses: a list of them */
 };
 
+static void read_codes(struct error_reader *reader, const struct acog_json_value *found)
+{
+    struct acog_failure *failure = reader->failure;
+    struct acog_view type = text_of(reader, found[ACOG_MEMBER_TYPE]);
+    struct acog_view status = text_of(reader, found[ACOG_MEMBER_STATUS]);
+    struct acog_view aws = aws_name(text_of(reader, found[ACOG_MEMBER_AWS_TYPE]));
+    bool google = status.len > 0 && status.ptr[0] >= 'A' && status.ptr[0] <= 'Z';
+    type = names_kind(type) ? type : aws;
+    type = type.len > 0 ? type : text_of(reader, found[ACOG_MEMBER_ERROR_TYPE]);
+    type = type.len > 0 || !google ? type : status;
+    keep_first(&failure->type, cut(type, WORD_BYTES_MAX));
+    keep_first(&failure->code, word_of(reader, found[ACOG_MEMBER_CODE]));
+    keep_first(&failure->code, word_of(reader, found[ACOG_MEMBER_ERROR_CODE]));
+    add_code(reader, text_of(reader, found[ACOG_MEMBER_CODE]));
+    add_code(reader, text_of(reader, found[ACOG_MEMBER_ERROR_CODE]));
+    add_code(reader, type);
+    add_code(reader, google ? status : (struct acog_view){0});
+    add_code(reader, text_of(reader, found[ACOG_MEMBER_REASON]));
+}
+
+/* The object that has the message, all but an `error` in it. */
+static void read_members(struct error_reader *reader, struct acog_json_value object)
+{
+    struct acog_json_value found[ACOG_MEMBER_COUNT];
+    acog_json_members(object, member_names, found, ACOG_MEMBER_COUNT);
+    read_codes(reader, found);
+    add_message(reader, found[ACOG_MEMBER_MESSAGE]);
+    add_message(reader, found[ACOG_MEMBER_AWS_MESSAGE]);
+    read_detail(reader, found[ACOG_MEMBER_DETAIL]);
+    add_message(reader, found[ACOG_MEMBER_TITLE]);
+    read_metadata(reader, found[ACOG_MEMBER_METADATA]);
+    read_details(reader, found[ACOG_MEMBER_DETAILS]);
+    read_wait(reader, found[ACOG_MEMBER_RETRY_AFTER]);
+    read_filter_result(reader, found[ACOG_MEMBER_FILTER_RESULT]);
+    read_filter_result(reader, found[ACOG_MEMBER_FILTER_RESULTS]);
+    add_inside(reader, found[ACOG_MEMBER_INNER]);
+    add_inside(reader, found[ACOG_MEMBER_INNER_OLD]);
+    add_inside(reader, found[ACOG_MEMBER_SPECIFIC]);
+    add_each_inside(reader, found[ACOG_MEMBER_FILTERS]);
+    add_each_inside(reader, found[ACOG_MEMBER_ERRORS]);
+}
+
+/* -- objects --------------------------------------------------------------------------------------- */
+
+/* An object and what its `error` says: an object with the message, or (xAI, TGI, Ollama) the message. */
 static void read_object(struct error_reader *reader, struct acog_json_value object)
 {
-    static const struct acog_view names[ACOG_ENVELOPE_COUNT] = {
-        [ACOG_ENVELOPE_ERROR] = {"error", 5},
-        [ACOG_ENVELOPE_RESPONSE] = {"response", 8},
-        [ACOG_ENVELOPE_DETAIL] = {"detail", 6},
-        [ACOG_ENVELOPE_ERRORS] = {"errors", 6},
-        [ACOG_ENVELOPE_MESSAGE] = {"Message", 7},
-        [ACOG_ENVELOPE_TYPE] = {"__type", 6},
-        [ACOG_ENVELOPE_ERROR_TYPE] = {"error_type", 10},
-    };
-    struct acog_json_value found[ACOG_ENVELOPE_COUNT];
+    static const struct acog_view names[] = {{"error", 5}, {"response", 8}};
+    struct acog_json_value found[2];
     struct acog_json_value inner;
-    acog_json_members(object, names, found, ACOG_ENVELOPE_COUNT);
-    if (acog_json_member(found[ACOG_ENVELOPE_RESPONSE], ACOG_VIEW("error"), &inner)) {
-        read_error_member(reader, inner);
+    acog_json_members(object, names, found, 2);
+    if (acog_json_member(found[1], ACOG_VIEW("error"), &inner)) { /* the event response.failed */
+        read_members(reader, inner);
         return;
     }
-    read_error_member(reader, found[ACOG_ENVELOPE_ERROR]);
-    read_error_object(reader, object); /* flat: vLLM, Mistral, Bedrock, Cohere, Responses' event */
-    read_detail(reader, found[ACOG_ENVELOPE_DETAIL]);
-    struct acog_json_cursor cursor = acog_json_enter(found[ACOG_ENVELOPE_ERRORS]);
-    if (acog_json_next(&cursor)) {
-        read_error_object(reader, cursor.value);
+    if (found[0].type == ACOG_JSON_OBJECT) {
+        read_members(reader, found[0]);
+        if (acog_json_member(found[0], ACOG_VIEW("error"), &inner)) {
+            add_inside(reader, inner);
+            add_message_text(reader, text_of(reader, inner));
+        }
+    } else {
+        add_message_text(reader, text_of(reader, found[0]));
     }
-    add_message(reader, found[ACOG_ENVELOPE_MESSAGE]);
-    add_code(reader, found[ACOG_ENVELOPE_TYPE]);
-    add_code(reader, found[ACOG_ENVELOPE_ERROR_TYPE]);
+    read_members(reader, object); /* flat: vLLM, Mistral, Bedrock, Cohere, Responses' event */
 }
 
 /* Text or HTML. Text is a message; HTML is looked through but shown to nobody. */
 static void read_plain(struct error_reader *reader, struct acog_view body)
 {
     struct acog_view text = acog_view_trim(body);
-    add_text(reader, text);
-    if (text.len > 0 && text.ptr[0] != '<' && text.ptr[0] != '{' && text.ptr[0] != '[') {
-        reader->failure->message = cut(text, ACOG_ERROR_MESSAGE_MAX);
+    bool markup = text.len > 0 && (text.ptr[0] == '<' || text.ptr[0] == '{' || text.ptr[0] == '[');
+    if (markup) {
+        add_text(reader, text);
+    } else {
+        add_message_text(reader, text);
     }
 }
 
@@ -312,102 +451,44 @@ static void gather(struct error_reader *reader, struct acog_view body)
     struct acog_json_error error;
     if (acog_json_check(body, DEPTH_MAX, &value, &error) != ACOG_OK) {
         read_plain(reader, body);
-        return;
-    }
-    if (value.type == ACOG_JSON_ARRAY) { /* Vertex on stream requests */
-        struct acog_json_cursor cursor = acog_json_enter(value);
-        value = acog_json_next(&cursor) ? cursor.value : value;
-    }
-    if (value.type == ACOG_JSON_OBJECT) {
-        read_object(reader, value);
     } else {
+        value = error_in_list(value);
         add_message(reader, value);
     }
-    if (reader->failure->code.len == 0) {
-        reader->failure->code = reader->failure->type;
+    for (size_t i = 0; i < reader->inside_count; i++) {
+        read_object(reader, reader->inside[i]);
     }
+    struct acog_failure *failure = reader->failure;
+    keep_first(&failure->message, reader->spare_message);
+    failure->message = cut(failure->message, ACOG_ERROR_MESSAGE_MAX);
+    keep_first(&failure->code, failure->type);
 }
 
-/* -- shapes ---------------------------------------------------------------------------------------- */
-
-enum where {
-    ACOG_WHERE_CODE,
-    ACOG_WHERE_CODE_HAS,
-    ACOG_WHERE_TEXT,
-};
-
-struct phrase {
-    enum acog_shape shape;
-    enum where where;
-    struct acog_view text;
-};
-
-static const struct phrase phrases[] = {
-#define ACOG_PHRASE(name, place, words) \
-    {.shape = ACOG_SHAPE_##name,        \
-     .where = ACOG_WHERE_##place,       \
-     .text = {.ptr = (words), .len = sizeof(words) - 1}},
-#include "error_phrase.def"
-#undef ACOG_PHRASE
-};
-
-/* The parts between the '*', in this order. */
-static bool contains(struct acog_view text, struct acog_view pattern)
-{
-    while (pattern.len > 0) {
-        size_t star = acog_view_find(pattern, ACOG_VIEW("*"));
-        struct acog_view part = acog_view_slice(pattern, 0, star);
-        size_t at = acog_view_find(text, part);
-        if (at == text.len && part.len > 0) {
-            return false;
-        }
-        text = acog_view_slice(text, at + part.len, text.len);
-        pattern = acog_view_slice(pattern, star + 1, pattern.len);
-    }
-    return true;
-}
-
-static bool code_fits(struct acog_view code, const struct phrase *phrase)
-{
-    switch (phrase->where) {
-    case ACOG_WHERE_CODE:
-        return acog_view_equal(code, phrase->text);
-    case ACOG_WHERE_CODE_HAS:
-        return acog_view_find(code, phrase->text) < code.len;
-    case ACOG_WHERE_TEXT:
-        break;
-    }
-    return false;
-}
-
-/* Tries one row. A code that names a refusal is one of its categories too (S1.15). */
-static void try_phrase(struct error_reader *reader, const struct phrase *phrase)
-{
-    bool fits = false;
-    for (size_t i = 0; i < reader->code_count; i++) {
-        if (code_fits(reader->codes[i], phrase)) {
-            fits = true;
-            if (phrase->shape == ACOG_SHAPE_REFUSAL) {
-                add_category(reader->failure, reader->codes[i]);
-            }
-        }
-    }
-    for (size_t i = 0; i < reader->text_count && phrase->where == ACOG_WHERE_TEXT; i++) {
-        fits = fits || contains(reader->texts[i], phrase->text);
-    }
-    reader->failure->shapes |= fits ? ACOG_BIT(phrase->shape) : 0;
-}
+/* -- what only the whole tells --------------------------------------------------------------------- */
 
 /* Anthropic's whole message is "model: NAME", with the type not_found_error. */
-static bool is_anthropic_model(const struct error_reader *reader)
+static bool is_anthropic_model(const struct acog_failure *failure)
 {
-    return acog_view_equal(reader->failure->type, ACOG_VIEW("not_found_error")) &&
-           acog_view_starts(reader->failure->message, ACOG_VIEW("model: "));
+    return acog_view_equal(failure->type, ACOG_VIEW("not_found_error")) &&
+           acog_view_starts(failure->message, ACOG_VIEW("model: "));
+}
+
+/* What a status tells, whatever the body says (451: S1.13), or because it says nothing (413). */
+static unsigned shapes_of_status(const struct error_reader *reader, unsigned status)
+{
+    if (status == 451) {
+        return ACOG_BIT(ACOG_SHAPE_REFUSAL);
+    }
+    bool silent = reader->words.code_count == 0 && reader->failure->message.len == 0;
+    return status == 413 && silent ? ACOG_BIT(ACOG_SHAPE_CONTEXT_OVERFLOW) : 0;
 }
 
 void acog_dialect_read_error(struct acog_view body, unsigned status, struct acog_arena *arena,
                              struct acog_failure *failure)
 {
+    static const unsigned passing = ACOG_BIT(ACOG_SHAPE_RATE_LIMIT) |
+                                    ACOG_BIT(ACOG_SHAPE_OVERLOAD) |
+                                    ACOG_BIT(ACOG_SHAPE_CANNOT_SERVE);
     struct error_reader reader = {.arena = arena, .failure = failure};
     failure->shapes = 0;
     failure->message = (struct acog_view){0};
@@ -415,13 +496,12 @@ void acog_dialect_read_error(struct acog_view body, unsigned status, struct acog
     failure->type = (struct acog_view){0};
     failure->category_count = 0;
     gather(&reader, body);
-    for (size_t i = 0; i < COUNT(phrases); i++) {
-        try_phrase(&reader, &phrases[i]);
-    }
-    if (is_anthropic_model(&reader)) {
+    acog_error_find_shapes(&reader.words, failure);
+    if (is_anthropic_model(failure)) {
         failure->shapes |= ACOG_BIT(ACOG_SHAPE_MODEL_UNKNOWN);
     }
-    if (status == 451) { /* S1.13: whatever the body says */
-        failure->shapes |= ACOG_BIT(ACOG_SHAPE_REFUSAL);
+    failure->shapes |= shapes_of_status(&reader, status);
+    if (failure->retry_after_ms < 0 && (failure->shapes & passing) != 0) {
+        failure->retry_after_ms = acog_error_find_wait(&reader.words);
     }
 }
