@@ -138,11 +138,12 @@ static struct acog_view joined_body(struct acog_simulation *simulation,
 
 /* -- playing --------------------------------------------------------------------------------------- */
 
-static void set_timer(struct acog_simulation *simulation)
+/* False without memory. */
+static bool set_timer(struct acog_simulation *simulation)
 {
     int64_t passed = acog_clock_now_ms() - simulation->sent_ms;
     struct timeval wait = acog_time_wait(simulation->step.at_ms - passed);
-    (void)event_add(&simulation->timer, &wait);
+    return event_add(&simulation->timer, &wait) == 0;
 }
 
 /* Tells one step. False: the call is gone, and the simulation with it. */
@@ -193,8 +194,8 @@ static void on_timer(evutil_socket_t socket, short what, void *user)
             return;
         }
     }
-    if (!simulation->over) {
-        set_timer(simulation);
+    if (!simulation->over && !set_timer(simulation)) {
+        acog_call_fail(call, ACOG_CAUSE_GATEWAY, "no memory for the next simulated step");
     }
 }
 
@@ -202,8 +203,8 @@ void acog_simulation_pause(struct acog_simulation *simulation, bool paused)
 {
     if (paused) {
         (void)event_del(&simulation->timer);
-    } else if (!simulation->over) {
-        set_timer(simulation);
+    } else if (!simulation->over && !set_timer(simulation)) {
+        event_active(&simulation->timer, EV_TIMEOUT, 0); /* which tries again, and fails the call */
     }
 }
 
@@ -243,12 +244,8 @@ struct acog_simulation *acog_simulation_new(struct acog_upstream_call *call)
     simulation->call = call;
     acog_arena_init(&simulation->arena, SIMULATION_BYTES_MAX);
     (void)event_assign(&simulation->timer, call->upstream->base, -1, 0, on_timer, simulation);
-    if (!start(simulation, call->order)) {
+    if (!start(simulation, call->order) || (!simulation->over && !set_timer(simulation))) {
         acog_simulation_free(&simulation);
-        return NULL;
-    }
-    if (!simulation->over) {
-        set_timer(simulation);
     }
     return simulation;
 }

@@ -345,6 +345,33 @@ static void a_request_whose_clock_finds_no_memory_is_cut_off(void **state)
     serving_stop(&serving);
 }
 
+/* Without clocks nothing else would ever end it. */
+static void a_simulated_answer_that_finds_no_timer_fails(void **state)
+{
+    (void)state;
+    struct serving serving;
+    struct event timers[TIMERS_MAX];
+    struct acog_buffer came;
+    acog_buffer_init(&came, SERVING_TEXT_MAX);
+    serving_prepare(&serving);
+    serving.rows->snapshot.policy.clock_count = 0;
+    serving_start(&serving);
+    int client = client_open(&serving);
+    client_send(client, "POST ");
+    while (acog_http_server_connections(serving.worker->server) == 0) {
+        turn(&serving);
+    }
+    use_up_timers(serving.worker->base, timers);
+    client_send(client, &CHAT_WHOLE[strlen("POST ")]);
+    assert_true(client_sees(&serving, client, &came, "\"error\""));
+    give_back_timers(timers);
+    assert_true(has(&came, "HTTP/1.1 502 "));
+    assert_int_equal(serving.worker->running_count, 0);
+    assert_int_equal(close(client), 0);
+    acog_buffer_fini(&came);
+    serving_stop(&serving);
+}
+
 static void nothing_is_read_on_without_a_clock(void **state)
 {
     (void)state;
@@ -406,6 +433,7 @@ int main(void)
         cmocka_unit_test(a_policy_may_read_on_without_the_client),
         cmocka_unit_test(without_memory_the_answer_is_overloaded),
         cmocka_unit_test(a_request_whose_clock_finds_no_memory_is_cut_off),
+        cmocka_unit_test(a_simulated_answer_that_finds_no_timer_fails),
         cmocka_unit_test(nothing_is_read_on_without_a_clock),
         cmocka_unit_test(at_the_end_what_runs_is_cut_off_and_logged),
     };

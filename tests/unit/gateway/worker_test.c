@@ -1,5 +1,4 @@
 /* worker_test.c - a worker's thread, its orders, and what it says of bytes that are no request. */
-#include "acog/memory.h"
 #include "serving.h"
 
 static uint64_t wait_for_end(const struct serving *serving)
@@ -146,37 +145,6 @@ static void connections_are_shared_out_among_the_workers(void **state)
     serving_stop(&serving);
 }
 
-static bool fails_at(void *user)
-{
-    int *left = user;
-    return (*left)-- == 0;
-}
-
-static void each_allocation_of_a_birth_may_fail(void **state)
-{
-    (void)state;
-    struct serving serving;
-    serving_prepare(&serving);
-    serving_start(&serving);
-    acog_worker_free(&serving.worker);
-    int tries = 0;
-    while (serving.worker == NULL) {
-        struct acog_error error = {.code = ACOG_OK};
-        int left = tries++;
-        int socket = -1;
-        uint16_t port = 0;
-        assert_int_equal(acog_listener_open(&serving.listener, &socket, 1, &port, &error), ACOG_OK);
-        acog_memory_fail_when(fails_at, &left);
-        serving.worker = acog_worker_new(&serving.service, 0, socket, 1, &error);
-        acog_memory_fail_when(NULL, NULL);
-        if (serving.worker == NULL) {
-            assert_int_not_equal(error.code, ACOG_OK);
-        }
-    }
-    assert_true(tries > 3); /* the worker, its spare body, its server at least */
-    serving_stop(&serving);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,7 +153,6 @@ int main(void)
         cmocka_unit_test(a_stopped_worker_does_not_wait),
         cmocka_unit_test(bytes_that_are_no_request_are_refused_in_json),
         cmocka_unit_test(connections_are_shared_out_among_the_workers),
-        cmocka_unit_test(each_allocation_of_a_birth_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
