@@ -1,0 +1,121 @@
+/* media.c - data URLs, and what a name or a word says of a medium. */
+#include "media.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum acog_code acog_media_read_url(struct acog_text url, struct acog_arena *arena,
+                                   struct acog_media *media)
+{
+    const struct acog_view marker = ACOG_VIEW(";base64,");
+    media->data = url;
+    media->source = ACOG_MEDIA_URL;
+    media->media_type = (struct acog_view){0};
+    if (!acog_view_starts(url.bytes, ACOG_VIEW("data:"))) {
+        return ACOG_OK;
+    }
+    size_t comma = acog_view_find(url.bytes, ACOG_VIEW(",")); /* before it: no megabytes */
+    struct acog_view head = acog_view_slice(url.bytes, 0, comma + 1);
+    size_t end = acog_view_find(head, marker);
+    if (end == head.len) {
+        return ACOG_OK;
+    }
+    struct acog_view type = acog_view_slice(head, sizeof("data:") - 1, end);
+    type = acog_view_slice(type, 0, acog_view_find(type, ACOG_VIEW(";")));
+    media->source = ACOG_MEDIA_BASE64;
+    media->data.bytes = acog_view_slice(url.bytes, head.len, url.bytes.len);
+    return acog_text_characters((struct acog_text){.bytes = type, .escaped = url.escaped}, arena,
+                                &media->media_type);
+}
+
+struct ending {
+    struct acog_view ending;
+    struct acog_view media_type;
+};
+
+#define ENDING(text, type)           \
+    {                                \
+        {(text), sizeof(text) - 1},  \
+        {                            \
+            (type), sizeof(type) - 1 \
+        }                            \
+    }
+
+/* The kinds of files that the APIs take. */
+static struct acog_view type_by_name(struct acog_json_value name)
+{
+    static const struct ending endings[] = {
+        ENDING(".pdf", "application/pdf"), ENDING(".txt", "text/plain"),
+        ENDING(".md", "text/markdown"),    ENDING(".csv", "text/csv"),
+        ENDING(".html", "text/html"),      ENDING(".json", "application/json"),
+        ENDING(".png", "image/png"),       ENDING(".jpg", "image/jpeg"),
+        ENDING(".jpeg", "image/jpeg"),     ENDING(".gif", "image/gif"),
+        ENDING(".webp", "image/webp"),
+    };
+    struct acog_view text = acog_text_of(name).bytes;
+    for (size_t i = 0; i < COUNT(endings); i++) {
+        struct acog_view ending = endings[i].ending;
+        if (text.len >= ending.len &&
+            acog_view_equal_nocase(acog_view_slice(text, text.len - ending.len, text.len),
+                                   ending)) {
+            return endings[i].media_type;
+        }
+    }
+    return text.len == 0 ? ACOG_VIEW("application/pdf") : ACOG_VIEW("application/octet-stream");
+}
+
+enum acog_code acog_media_read_file(struct acog_text data, struct acog_json_value name,
+                                    struct acog_arena *arena, struct acog_media *media)
+{
+    enum acog_code code = acog_media_read_url(data, arena, media);
+    if (code == ACOG_OK && media->source == ACOG_MEDIA_URL) {
+        media->source = ACOG_MEDIA_BASE64;
+        media->media_type = type_by_name(name);
+    }
+    media->name = name;
+    media->kind = acog_media_kind_of(media->media_type);
+    return code;
+}
+
+enum acog_media_kind acog_media_kind_of(struct acog_view media_type)
+{
+    if (acog_view_starts(media_type, ACOG_VIEW("image/"))) {
+        return ACOG_MEDIA_IMAGE;
+    }
+    if (acog_view_starts(media_type, ACOG_VIEW("audio/"))) {
+        return ACOG_MEDIA_AUDIO;
+    }
+    if (acog_view_starts(media_type, ACOG_VIEW("video/"))) {
+        return ACOG_MEDIA_VIDEO;
+    }
+    return acog_view_starts(media_type, ACOG_VIEW("text/")) ||
+                   acog_view_equal(media_type, ACOG_VIEW("application/pdf"))
+               ? ACOG_MEDIA_DOCUMENT
+               : ACOG_MEDIA_FILE;
+}
+
+/* The first row of a type is the one it goes back to. */
+static const struct ending audio[] = {
+    ENDING("mp3", "audio/mpeg"), ENDING("wav", "audio/wav"),   ENDING("flac", "audio/flac"),
+    ENDING("aac", "audio/aac"),  ENDING("opus", "audio/opus"), ENDING("ogg", "audio/ogg"),
+    ENDING("mp3", "audio/mp3"),  ENDING("wav", "audio/x-wav"),
+};
+
+struct acog_view acog_media_audio_type(struct acog_json_value format)
+{
+    for (size_t i = 0; i < COUNT(audio); i++) {
+        if (acog_json_text_is(format, audio[i].ending)) {
+            return audio[i].media_type;
+        }
+    }
+    return (struct acog_view){0};
+}
+
+struct acog_view acog_media_audio_format(struct acog_view media_type)
+{
+    for (size_t i = 0; i < COUNT(audio); i++) {
+        if (acog_view_equal(media_type, audio[i].media_type)) {
+            return audio[i].ending;
+        }
+    }
+    return (struct acog_view){0};
+}

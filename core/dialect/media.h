@@ -1,0 +1,24 @@
+/* media.h - private to core/dialect: what a medium is, out of the strings in which chat and responses have it. */
+#ifndef ACOG_CORE_DIALECT_MEDIA_H
+#define ACOG_CORE_DIALECT_MEDIA_H
+
+#include "conversation.h"
+
+/* Fills in source, media type and data: of "data:TYPE;…;base64,BYTES" the bytes, anything else is an address. The kind
+ * is left alone. ACOG_NO_MEMORY only. */
+enum acog_code acog_media_read_url(struct acog_text url, struct acog_arena *arena,
+                                   struct acog_media *media) ACOG_MUST_CHECK;
+
+/* A file's content as the OpenAI dialects have it: a data URL, or bare base64 whose type only the name tells. */
+enum acog_code acog_media_read_file(struct acog_text data, struct acog_json_value name,
+                                    struct acog_arena *arena,
+                                    struct acog_media *media) ACOG_MUST_CHECK;
+
+/* "image/…" is an image and so on, PDF and texts are documents; FILE for what is none of these. */
+enum acog_media_kind acog_media_kind_of(struct acog_view media_type);
+
+/* "wav", "mp3", … of input_audio as a media type, and back; empty: not known. */
+struct acog_view acog_media_audio_type(struct acog_json_value format);
+struct acog_view acog_media_audio_format(struct acog_view media_type);
+
+#endif
