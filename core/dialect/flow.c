@@ -110,7 +110,7 @@ void acog_flow_put_id(struct acog_flow *flow, const char *prefix)
 }
 
 /* Cut where a character ends. */
-static void keep_name(struct acog_flow_name *name, struct acog_text text)
+void acog_flow_keep_name(struct acog_flow_name *name, struct acog_text text)
 {
     char decoded[ACOG_FLOW_NAME_MAX * 6]; /* a character takes at most six bytes as an escape */
     struct acog_view plain = acog_view_slice(text.bytes, 0, sizeof(decoded));
@@ -130,7 +130,7 @@ static void keep_name(struct acog_flow_name *name, struct acog_text text)
 static void keep_first_name(struct acog_flow_name *name, struct acog_text text)
 {
     if (name->len == 0) {
-        keep_name(name, text);
+        acog_flow_keep_name(name, text);
     }
 }
 
@@ -247,6 +247,7 @@ static void give_note(struct acog_flow *flow, enum acog_flow_kind next)
     open_part(flow, ACOG_FLOW_TEXT, UINT32_MAX);
     flow->form->part_text(flow, flow->writer, &flow->part, acog_text_plain(note));
     flow->part.begun = true;
+    flow->form->part_text(flow, flow->writer, &flow->part, acog_text_plain(ACOG_VIEW("\n\n")));
     end_part(flow);
 }
 
@@ -263,8 +264,9 @@ static void open_call(struct acog_flow *flow, uint32_t key, const struct acog_fl
         enum acog_code code =
             acog_buffer_format(&text, "call_%.*s_%u", (int)flow->translation->request_id.len,
                                flow->translation->request_id.ptr, flow->part_count);
-        keep_name(&flow->part.call_id,
-                  acog_text_plain(code == ACOG_OK ? acog_buffer_view(&text) : ACOG_VIEW("call_0")));
+        acog_flow_keep_name(
+            &flow->part.call_id,
+            acog_text_plain(code == ACOG_OK ? acog_buffer_view(&text) : ACOG_VIEW("call_0")));
     }
     open_part(flow, ACOG_FLOW_CALL, key);
 }
@@ -434,7 +436,7 @@ void acog_flow_opaque(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t
         waiting->has_opaque = true;
         waiting->opaque_maker = opaque->maker;
         waiting->opaque_redacted = opaque->redacted;
-        keep_name(&waiting->opaque_id, opaque->id);
+        acog_flow_keep_name(&waiting->opaque_id, opaque->id);
         acog_flow_keep_inside(flow, &waiting->opaque, opaque->bytes);
     }
 }
@@ -476,8 +478,8 @@ void acog_flow_call(struct acog_flow *flow, uint32_t key, struct acog_text id,
     if (!alive(flow)) {
         return;
     }
-    keep_name(&call_id, id);
-    keep_name(&call_name, name);
+    acog_flow_keep_name(&call_id, id);
+    acog_flow_keep_name(&call_name, name);
     if (is_schema_call(flow, &call_name)) {
         flow->schema_call_seen = true;
         flow->schema_key = key;
@@ -603,12 +605,12 @@ void acog_flow_finish(struct acog_flow *flow, enum acog_finish_reason reason,
     }
     flow->finish_known = true;
     flow->finish.reason = reason;
-    keep_name(&flow->finish.native, native);
+    acog_flow_keep_name(&flow->finish.native, native);
 }
 
 void acog_flow_stop_sequence(struct acog_flow *flow, struct acog_text sequence)
 {
-    keep_name(&flow->finish.stop_sequence, sequence);
+    acog_flow_keep_name(&flow->finish.stop_sequence, sequence);
 }
 
 void acog_flow_refusal(struct acog_flow *flow, struct acog_text category,

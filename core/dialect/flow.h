@@ -109,6 +109,16 @@ struct acog_flow_balance {
     bool seen; /* an opening bracket came */
 };
 
+/* What the reader of a chat stream remembers between events: chat has no events for where a part begins or ends. */
+struct acog_chat_memory {
+    uint32_t calls;    /* how many have begun */
+    uint32_t call_key; /* of the latest */
+    bool name_awaited; /* its id came, its name has not */
+    struct acog_flow_name call_id;
+    struct acog_view
+        reasoning_field; /* constant: where the latest reasoning text stood; empty: in reasoning_details */
+};
+
 struct acog_flow {
     const struct acog_translation *translation;
     const struct acog_answer_writer_form *form;
@@ -117,9 +127,10 @@ struct acog_flow {
     enum acog_code code;     /* the first failure; nothing is written after it */
     bool begun;
     bool finished;
-    struct acog_flow_name id;    /* the provider's, or empty */
-    struct acog_flow_name model; /* that answers; the one sent when the provider names none */
-    int64_t sequence;            /* of the next event, for dialects that number them */
+    struct acog_flow_name id;     /* the provider's, or empty */
+    struct acog_flow_name model;  /* that answers; the one sent when the provider names none */
+    int64_t sequence;             /* of the next event, for dialects that number them */
+    struct acog_chat_memory chat; /* of that dialect's reader */
     /* the open part */
     bool open;
     uint32_t open_key;
@@ -149,6 +160,9 @@ struct acog_flow {
 /* The answer's id and the model that gave it; the first ones that are not empty stay. Call it with the first event that
  * has them; parts that come before it begin the answer without them. */
 void acog_flow_begin(struct acog_flow *flow, struct acog_text id, struct acog_text model);
+
+/* Keeps a text, cut where a character ends. */
+void acog_flow_keep_name(struct acog_flow_name *name, struct acog_text text);
 
 /* A piece of a TEXT, REASONING or REFUSAL part. An empty one is nothing: no part begins (B45, B52). */
 void acog_flow_text(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t key,
