@@ -1,23 +1,31 @@
-/* effort.h - private to core/dialect: how hard to think, between the words and the budgets of the dialects. */
+/* effort.h - private to core/dialect: how hard a model is to think, in words and in tokens.
+ *
+ * Clients say it by a word or by a budget, models take the one or the other, and not every word. One table for all
+ * pairs, so that a request asks for as much on every way.
+ */
 #ifndef ACOG_CORE_DIALECT_EFFORT_H
 #define ACOG_CORE_DIALECT_EFFORT_H
 
-#include "conversation.h"
+#include "acog/json.h"
+#include "acog/model_rules.h"
+#include "acog/view.h"
 
-/* ACOG_EFFORT_COUNT: no word of the table. */
-enum acog_effort acog_effort_of(struct acog_json_value word);
+#define ACOG_BUDGET_TOKENS_MIN INT64_C(1024) /* Anthropic takes no smaller one */
+
+/* The word of the APIs, "high". */
 struct acog_view acog_effort_word(enum acog_effort effort);
 
-/* Tokens that stand for a word, where a model is told a budget; 0 for NONE. And the hardest word that a budget pays
- * for: MINIMAL when it is less than any. */
-int64_t acog_effort_budget_tokens(enum acog_effort effort);
-enum acog_effort acog_effort_of_budget(int64_t tokens);
+/* What a STRING says; ACOG_EFFORT_COUNT: nothing that is known. */
+enum acog_effort acog_effort_of(struct acog_json_value word);
 
-/* What a wish comes to as a word: NONE when it is off, COUNT when it names neither a word nor a budget. */
-enum acog_effort acog_effort_wished(const struct acog_reasoning_wish *wish);
-
-/* The one of `efforts` (bits) that is nearest to `wanted`: the hardest that is not above it, else the least of all.
- * A model that is to think does not get NONE as long as it takes another. COUNT: `efforts` is empty. */
+/* The nearest in `efforts` (ACOG_BIT(acog_effort)) that asks for no more than `wanted`, but not for nothing; else the
+ * least that asks for more. ACOG_EFFORT_COUNT when there is none. */
 enum acog_effort acog_effort_nearest(enum acog_effort wanted, unsigned efforts);
+
+/* The tokens that a word stands for; 0 for NONE. */
+int64_t acog_effort_budget_tokens(enum acog_effort effort);
+
+/* The word that stands for a budget: the greatest that does not ask for more, at least MINIMAL. */
+enum acog_effort acog_effort_of_budget(int64_t budget_tokens);
 
 #endif
