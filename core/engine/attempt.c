@@ -353,13 +353,29 @@ void acog_attempt_usable_answered(struct acog_step *step, const struct acog_answ
 
 /* -- going on -------------------------------------------------------------------------------------- */
 
-static int64_t backoff_ms(struct acog_step *step)
+/* Whether the class of the last failure wants a pause before `next`. */
+static bool is_pause_due(struct acog_step *step, const struct acog_next_attempt *next)
+{
+    const struct acog_request *request = step->request;
+    switch (acog_class_row_of(step->policy, request->last_class)->pause) {
+    case ACOG_PAUSE_ALWAYS:
+        return true;
+    case ACOG_PAUSE_SAME:
+        return request->attempt_count > 0 &&
+               request->attempts[request->attempt_count - 1].candidate == next->candidate;
+    case ACOG_PAUSE_NEVER:
+        return false;
+    }
+    ACOG_UNREACHABLE("always, for the same or never");
+}
+
+static int64_t backoff_ms(struct acog_step *step, const struct acog_next_attempt *next)
 {
     struct acog_request *request = step->request;
     const struct acog_backoff *backoff = &step->policy->backoff;
     const struct acog_failure *failure = &request->last_failure;
     int64_t top = backoff->ms_min;
-    if (backoff->kind == ACOG_BACKOFF_NONE || !request->has_failure) {
+    if (backoff->kind == ACOG_BACKOFF_NONE || !request->has_failure || !is_pause_due(step, next)) {
         return 0;
     }
     if (failure->status == 429 && failure->retry_after_ms >= 0 && backoff->retry_after_ms_max > 0) {
@@ -427,7 +443,7 @@ void acog_attempt_next(struct acog_step *step, bool waited)
     struct acog_request *request = step->request;
     struct acog_next_attempt next;
     while (choose(step, &next)) {
-        int64_t wait = waited ? 0 : backoff_ms(step);
+        int64_t wait = waited ? 0 : backoff_ms(step, &next);
         if (!waited && !request->has_failure && !acog_dedicated_take_turn(step, &wait)) {
             acog_answer_condition(step, ACOG_CONDITION_OVERLOADED, (struct acog_view){0});
             return;

@@ -23,11 +23,29 @@ static bool is_classified(const struct acog_policy *policy, int class)
     return false;
 }
 
-static void check_classes(struct reader *reader, const struct acog_policy *policy)
+/* One warning for all of them. */
+static void warn_of_classes(struct reader *reader, const struct acog_policy *policy)
 {
-    if (policy->classify_count == 0) {
-        reader_error(reader, "needs classify: which failure is of which class");
+    struct acog_view list = acog_view_of("");
+    size_t count = 0;
+    for (int class = 0; class < ACOG_CLASS_COUNT; class ++) {
+        if (policy->classes[class].declared && !is_classified(policy, class) &&
+            !is_given_by_engine(class)) {
+            list =
+                reader_format(reader, "%.*s%s\"%.*s\"", ACOG_VIEW_FMT(list), count == 0 ? "" : ", ",
+                              ACOG_VIEW_FMT(acog_name(ACOG_VOCABULARY_CLASS, class)));
+            count++;
+        }
     }
+    if (count > 0) {
+        reader_warn(reader, "classes: %.*s %s no effect: no classify row gives %s",
+                    ACOG_VIEW_FMT(list), count == 1 ? "has" : "have", count == 1 ? "it" : "them");
+    }
+}
+
+/* `whole`: nothing of the configuration was refused so far, so what is not there was not said. */
+static void check_classes(struct reader *reader, const struct acog_policy *policy, bool whole)
+{
     for (int class = 0; class < ACOG_CLASS_COUNT; class ++) {
         struct acog_view name = acog_name(ACOG_VOCABULARY_CLASS, class);
         bool classified = is_classified(policy, class);
@@ -35,10 +53,9 @@ static void check_classes(struct reader *reader, const struct acog_policy *polic
             reader_error(reader, "classes: \"%.*s\" is missing, and a classify row gives it",
                          ACOG_VIEW_FMT(name));
         }
-        if (!classified && policy->classes[class].declared && !is_given_by_engine(class)) {
-            reader_warn(reader, "classes: \"%.*s\" has no effect: no classify row gives it",
-                        ACOG_VIEW_FMT(name));
-        }
+    }
+    if (whole) {
+        warn_of_classes(reader, policy);
     }
 }
 
@@ -136,6 +153,7 @@ static bool has_key(const struct acog_policy *policy, enum acog_order_kind kind)
     return false;
 }
 
+/* Keys of order and ways to spread that need each other, or something else. */
 static void check_order(struct reader *reader, const struct acog_policy *policy)
 {
     bool spreads = has_key(policy, ACOG_ORDER_SPREAD) || has_key(policy, ACOG_ORDER_SPREAD_FIRST);
@@ -150,6 +168,16 @@ static void check_order(struct reader *reader, const struct acog_policy *policy)
         reader_warn(reader,
                     "order: \"demoted_last\" has no effect unless health.mode is \"demote\"");
     }
+    if (has_key(policy, ACOG_ORDER_PRICE) && !policy->arbitrage &&
+        !(spreads &&
+          has_filter(policy, ACOG_FILTER_ARBITRAGE))) { /* there it waits for arbitrage */
+        reader_warn(reader, "order: \"price\" has no effect without arbitrage, which alone it is "
+                            "for; spread = \"cheapest\" with \"spread\" in order is for all");
+    }
+}
+
+static void check_data_and_arbitrage(struct reader *reader, const struct acog_policy *policy)
+{
     if (policy->dlp_rule_count > 0 && !has_filter(policy, ACOG_FILTER_DLP)) {
         reader_error(reader, "dlp: has rules, and filters lack \"dlp\"");
     }
@@ -285,15 +313,23 @@ void compile_checks(struct compile *compile)
 {
     struct reader *reader = &compile->reader;
     const struct acog_policy *policy = &compile->snapshot->policy;
-    check_classes(reader, policy);
-    check_order(reader, policy);
+    bool whole = reader->report->errors == 0;
+    check_classes(reader, policy, whole);
+    if (whole) {
+        check_order(reader, policy);
+    }
+    check_data_and_arbitrage(reader, policy);
     check_pin(reader, policy);
     check_health(reader, policy);
     check_clocks(reader, policy);
-    compile_policy_lints(compile);
+    if (whole) {
+        compile_policy_lints(compile);
+    }
     check_all_restricted(compile);
     check_takes_over(compile); /* these change the root of the path: the last ones */
     compile_check_dedicated(compile);
-    compile_model_lints(compile);
+    if (whole) {
+        compile_model_lints(compile);
+    }
     derive_reads_body(compile);
 }

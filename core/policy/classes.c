@@ -18,12 +18,14 @@ static const struct words shapes = WORDS_OF("a shape", SHAPE);
 
 static const char *const move_list[] = {"no", "next", "restricted", "fallback_model"};
 static const char *const same_list[] = {"never", "if_sole", "first"};
+static const char *const pause_list[] = {"always", "same", "never"};
 static const char *const charge_list[] = {"none", "one", "trip", "success", "ignore"};
 static const char *const uptime_list[] = {"count", "skip"};
 static const char *const relay_list[] = {"own", "message", "verbatim"};
 
 static const struct words moves = WORDS_IN("a move", move_list);
 static const struct words sames = WORDS_IN("a rule for the same candidate", same_list);
+static const struct words pauses = WORDS_IN("a rule for the backoff", pause_list);
 static const struct words charges = WORDS_IN("a charge", charge_list);
 static const struct words uptimes = WORDS_IN("a rule for uptime", uptime_list);
 static const struct words relays = WORDS_IN("a way to relay", relay_list);
@@ -125,9 +127,12 @@ static void read_classify_row(struct reader *reader, int index, struct acog_clas
                               size_t *count)
 {
     struct classify_words words = {.class = -1};
+    size_t errors = reader->report->errors;
     reader_fields(reader, index, classify_fields, FIELD_COUNT_OF(classify_fields), &words);
     if (words.class < 0) {
-        reader_error(reader, "needs class");
+        if (reader->report->errors == errors) {
+            reader_error(reader, "needs class");
+        }
         return;
     }
     if (words.row.clocks != 0 && words.row.causes == 0) {
@@ -250,6 +255,7 @@ static const struct field class_fields[] = {
      .offset = CLASS(same_max),
      .min = 1,
      .max = SAME_MAX},
+    {.name = "backoff", .kind = ACOG_FIELD_WORD, .offset = CLASS(pause), .words = &pauses},
     {.name = "charge", .kind = ACOG_FIELD_CUSTOM, .read = read_charge},
     {.name = "uptime", .kind = ACOG_FIELD_CUSTOM, .read = read_uptime},
     {.name = "retryable", .kind = ACOG_FIELD_FLAG, .offset = CLASS(retryable)},

@@ -96,6 +96,11 @@ static void read_row(struct reader *reader, int index, enum acog_clock clock,
         }
         return;
     }
+    if (lua_type(reader->L, index) != LUA_TTABLE) {
+        reader_error(reader, "must be a number of seconds, a row such as { base = 10 }, a list of "
+                             "rows, or false");
+        return;
+    }
     size_t before = reader->report->errors;
     reader_fields(reader, index, row_fields, FIELD_COUNT_OF(row_fields), row);
     if (reader->report->errors == before) {

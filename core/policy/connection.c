@@ -358,6 +358,9 @@ static void complete_address(struct reader *reader, int index, struct acog_conne
         return;
     }
     if (connection->channel != ACOG_CHANNEL_DIRECT || row == NULL) {
+        if (connection->dialects == 0 && has_field(reader, index, "dialects")) {
+            return; /* they could not be read, and they might have told the address */
+        }
         reader_error(reader, "needs base_url (or simulate), such as \"https://models.example/v1\"");
         return;
     }
@@ -470,10 +473,11 @@ static void compile_connection(struct compile *compile, int index)
     reader_root(reader, place, "connection \"%s\"", id);
     check_id(compile, connection->id);
     size_t before = compile->candidate_count;
+    size_t errors = reader->report->errors;
     reader_fields(reader, index, connection_fields, FIELD_COUNT_OF(connection_fields), connection);
     complete(reader, index, connection);
     warn_of_no_effect(reader, index, connection);
-    if (compile->candidate_count == before) {
+    if (compile->candidate_count == before && reader->report->errors == errors) {
         reader_error(reader, "declares no model: models = { \"…\" }");
     }
     take_spread_cell(compile, connection);

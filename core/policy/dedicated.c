@@ -22,20 +22,7 @@ struct dedicated_words {
 static void read_regions(struct reader *reader, int index, void *target)
 {
     struct acog_dedicated *row = &((struct dedicated_words *)target)->row;
-    int count = reader_list(reader, index, REGIONS_MAX);
-    if (count < 0) {
-        return;
-    }
-    struct acog_view *regions = reader_take(reader, ((size_t)count + 1) * sizeof(*regions));
-    for (int i = 1; i <= count; i++) {
-        size_t mark = reader_enter(reader, "[%d]", i);
-        lua_geti(reader->L, index, i);
-        (void)reader_text(reader, -1, &regions[i - 1]);
-        lua_pop(reader->L, 1);
-        reader_leave(reader, mark);
-    }
-    row->regions = regions;
-    row->region_count = (size_t)count;
+    row->regions = reader_texts(reader, index, REGIONS_MAX, &row->region_count);
 }
 
 static const struct field pace_fields[] = {

@@ -150,6 +150,12 @@ static bool read_item(struct parser *parser)
                      c, c);
         return false;
     }
+    if (c == '\\') {
+        reader_error(parser->reader,
+                     "\"\\\" is no escape here: patterns are Lua's, %%d and not \\d; "
+                     "the character itself is %%\\");
+        return false;
+    }
     if (c == '.') {
         invert(parser); /* nothing yet: now everything */
     } else {
@@ -229,31 +235,10 @@ static void read_pattern(struct reader *reader, struct acog_view text,
 
 /* -- lists ------------------------------------------------------------------------------------------ */
 
-/* The texts of a list; NULL with a finding when it is none. */
-static struct acog_view *read_texts(struct reader *reader, int index, int max, size_t *count)
-{
-    int items = reader_list(reader, index, max);
-    if (items < 0) {
-        return NULL;
-    }
-    struct acog_view *texts = reader_take(reader, ((size_t)items + 1) * sizeof(*texts));
-    for (int i = 1; i <= items; i++) {
-        size_t mark = reader_enter(reader, "[%d]", i);
-        lua_geti(reader->L, index, i);
-        if (reader_text(reader, -1, &texts[i - 1]) && texts[i - 1].len == 0) {
-            reader_error(reader, "is empty");
-        }
-        lua_pop(reader->L, 1);
-        reader_leave(reader, mark);
-    }
-    *count = (size_t)items;
-    return texts;
-}
-
 static void read_patterns(struct reader *reader, int index, void *target)
 {
     struct acog_dlp_rule *rule = target;
-    const struct acog_view *texts = read_texts(reader, index, PATTERNS_MAX, &rule->pattern_count);
+    const struct acog_view *texts = reader_texts(reader, index, PATTERNS_MAX, &rule->pattern_count);
     struct acog_dlp_pattern *patterns =
         reader_take(reader, (rule->pattern_count + 1) * sizeof(*patterns));
     memset(patterns, 0, (rule->pattern_count + 1) * sizeof(*patterns));
@@ -270,7 +255,7 @@ static void read_words(struct reader *reader, int index, void *target)
 {
     struct acog_dlp_rule *rule = target;
     size_t count = 0;
-    const struct acog_view *texts = read_texts(reader, index, WORDS_MAX, &count);
+    const struct acog_view *texts = reader_texts(reader, index, WORDS_MAX, &count);
     struct acog_view *words = reader_take(reader, (count + 1) * sizeof(*words));
     size_t used = 0;
     for (size_t first = 0; first < 256; first++) {
@@ -292,7 +277,7 @@ static void read_words(struct reader *reader, int index, void *target)
 static void read_regions(struct reader *reader, int index, void *target)
 {
     struct acog_dlp_rule *rule = target;
-    rule->regions = read_texts(reader, index, REGIONS_MAX, &rule->region_count);
+    rule->regions = reader_texts(reader, index, REGIONS_MAX, &rule->region_count);
 }
 
 /* -- rules ------------------------------------------------------------------------------------------ */
@@ -311,8 +296,12 @@ const struct record dlp_record = {"dlp", rule_fields, FIELD_COUNT_OF(rule_fields
 
 static void read_rule(struct reader *reader, int index, struct acog_dlp_rule *rule)
 {
+    size_t errors = reader->report->errors;
     *rule = (struct acog_dlp_rule){0};
     reader_fields(reader, index, rule_fields, FIELD_COUNT_OF(rule_fields), rule);
+    if (reader->report->errors > errors) {
+        return; /* what seems to be missing may only have been unreadable */
+    }
     if (rule->name.len == 0) {
         reader_error(reader, "needs a name");
     }

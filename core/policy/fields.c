@@ -108,23 +108,28 @@ static bool is_field(struct acog_view name, const struct field *fields, size_t c
     return false;
 }
 
+static struct words names_of(struct reader *reader, const struct field *fields, size_t count)
+{
+    const char **names = reader_take(reader, count * sizeof(*names));
+    for (size_t i = 0; i < count; i++) {
+        names[i] = fields[i].name;
+    }
+    return (struct words){.what = "a field here", .list = names, .count = (int)count};
+}
+
 static void find_unknown(struct reader *reader, int index, const struct field *fields, size_t count)
 {
     const struct acog_view *keys = NULL;
     size_t key_count = reader_keys(reader, index, &keys);
-    const char **names = NULL;
+    struct words names = {0};
     for (size_t i = 0; i < key_count; i++) {
         if (is_field(keys[i], fields, count)) {
             continue;
         }
-        if (names == NULL) {
-            names = reader_take(reader, count * sizeof(*names));
-            for (size_t j = 0; j < count; j++) {
-                names[j] = fields[j].name;
-            }
+        if (names.list == NULL) {
+            names = names_of(reader, fields, count);
         }
-        struct words words = {.what = "a field here", .list = names, .count = (int)count};
-        reader_unknown_word(reader, keys[i], &words);
+        reader_unknown_word(reader, keys[i], &names);
     }
 }
 
@@ -133,7 +138,9 @@ void reader_fields(struct reader *reader, int index, const struct field *fields,
                    void *target)
 {
     lua_State *L = reader->L;
-    if (!reader_table(reader, index)) {
+    if (lua_type(L, index) != LUA_TTABLE) {
+        struct words names = names_of(reader, fields, count);
+        reader_not_a_record(reader, index, &names);
         return;
     }
     index = lua_absindex(L, index);

@@ -2,6 +2,8 @@
  * every request: a function of the policy may decide otherwise, so nothing is said of what it is asked. */
 #include "compile.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* -- clocks ----------------------------------------------------------------------------------------- */
@@ -46,16 +48,136 @@ static bool is_cut_off(const struct acog_policy *policy, const struct acog_clock
     return !in_stream && !in_whole;
 }
 
+#define LONG_MS ((int64_t)3600 * 1000) /* a longer clock was most likely meant in milliseconds */
+
 static void lint_clocks(struct reader *reader, const struct acog_policy *policy)
 {
     for (size_t i = 0; i < policy->clock_count; i++) {
         const struct acog_clock_row *row = &policy->clocks[i];
+        if (row->formula.base_ms > LONG_MS) {
+            struct acog_view name = acog_name(ACOG_VOCABULARY_CLOCK, (int)row->clock);
+            reader_warn(reader, "clocks.%.*s: %g seconds are %.1f hours; clocks are in seconds",
+                        ACOG_VIEW_FMT(name), (double)row->formula.base_ms / 1000.0,
+                        (double)row->formula.base_ms / (double)LONG_MS);
+        }
         if (row->clock != ACOG_CLOCK_TOTAL && is_cut_off(policy, row)) {
             struct acog_view name = acog_name(ACOG_VOCABULARY_CLOCK, (int)row->clock);
             reader_warn(reader,
                         "clocks.%.*s: %lld ms never run out: clocks.total ends the attempt before",
                         ACOG_VIEW_FMT(name), (long long)row->formula.base_ms);
         }
+    }
+}
+
+/* -- failures that no row classifies ----------------------------------------------------------------- */
+
+struct gaps {
+    char text[240];
+    size_t len;
+};
+
+static void ACOG_PRINTF(2, 3) add_gap(struct gaps *gaps, const char *fmt, ...)
+{
+    va_list args;
+    size_t room = sizeof(gaps->text) - gaps->len;
+    va_start(args, fmt);
+    int written = vsnprintf(gaps->text + gaps->len, room, fmt, args);
+    va_end(args);
+    gaps->len += written > 0 && (size_t)written < room ? (size_t)written : 0;
+    gaps->text[gaps->len] = '\0';
+}
+
+/* Whether a row takes each failure of this cause before the first output, whatever its body says. */
+static bool is_taken(const struct acog_policy *policy, enum acog_cause cause, int clock,
+                     unsigned status)
+{
+    for (size_t i = 0; i < policy->classify_count; i++) {
+        const struct acog_classify_row *row = &policy->classify[i];
+        bool by_cause = row->causes == 0 || (row->causes & ACOG_BIT(cause)) != 0;
+        bool by_clock = row->clocks == 0 || (clock >= 0 && (row->clocks & ACOG_BIT(clock)) != 0);
+        bool by_status =
+            row->status_from == 0 || (status >= row->status_from && status <= row->status_to);
+        if (by_cause && by_clock && by_status && row->shapes == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool runs(const struct acog_policy *policy, int clock)
+{
+    for (size_t i = 0; i < policy->clock_count; i++) {
+        if ((int)policy->clocks[i].clock == clock) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool can_happen(const struct acog_policy *policy, enum acog_cause cause)
+{
+    switch (cause) {
+    case ACOG_CAUSE_CONNECT:
+    case ACOG_CAUSE_CLOSED:
+    case ACOG_CAUSE_BAD_ANSWER:
+    case ACOG_CAUSE_STREAM_ERROR:
+    case ACOG_CAUSE_CUT:
+        return true;
+    case ACOG_CAUSE_REFUSAL:
+        return policy->refusal.empty_200;
+    case ACOG_CAUSE_HELD_FULL:
+        return policy->commit.fail_when_full;
+    case ACOG_CAUSE_CLOCK: /* asked for each clock */
+    case ACOG_CAUSE_STATUS:
+    case ACOG_CAUSE_NOT_USABLE: /* not classified: what they mean is said elsewhere */
+    case ACOG_CAUSE_GATEWAY:
+    case ACOG_CAUSE_COUNT:
+        return false;
+    }
+    return false;
+}
+
+/* "5xx" when none of the hundred is taken, else the first that is not. */
+static void find_status_gaps(const struct acog_policy *policy, struct gaps *gaps)
+{
+    for (unsigned hundred = 300; hundred < 600; hundred += 100) {
+        unsigned missing = 0;
+        unsigned first = 0;
+        for (unsigned status = hundred; status < hundred + 100; status++) {
+            if (!is_taken(policy, ACOG_CAUSE_STATUS, -1, status)) {
+                first = missing == 0 ? status : first;
+                missing++;
+            }
+        }
+        if (missing == 100) {
+            add_gap(gaps, ", status \"%uxx\"", hundred / 100);
+        } else if (missing > 0) {
+            add_gap(gaps, ", status %u%s", first, missing > 1 ? " and others" : "");
+        }
+    }
+}
+
+static void lint_classify(struct reader *reader, const struct acog_policy *policy)
+{
+    struct gaps gaps = {.len = 0};
+    for (int cause = 0; cause < ACOG_CAUSE_COUNT; cause++) {
+        if (can_happen(policy, (enum acog_cause)cause) &&
+            !is_taken(policy, (enum acog_cause)cause, -1, 0)) {
+            add_gap(&gaps, ", \"%.*s\"", ACOG_VIEW_FMT(acog_name(ACOG_VOCABULARY_CAUSE, cause)));
+        }
+    }
+    for (int clock = 0; clock < ACOG_CLOCK_COUNT; clock++) {
+        if (runs(policy, clock) && !is_taken(policy, ACOG_CAUSE_CLOCK, clock, 0)) {
+            add_gap(&gaps, ", clock \"%.*s\"",
+                    ACOG_VIEW_FMT(acog_name(ACOG_VOCABULARY_CLOCK, clock)));
+        }
+    }
+    find_status_gaps(policy, &gaps);
+    if (gaps.len > 0) {
+        reader_warn(reader,
+                    "classify: no row takes %s: such a failure is of class \"gateway\" and is the "
+                    "answer, whatever else could serve",
+                    gaps.text + strlen(", "));
     }
 }
 
@@ -112,6 +234,19 @@ static void lint_fallback_place(struct compile *compile, struct acog_view fallba
     }
 }
 
+/* Whether a failure that can happen is of a class that asks the fallback model. */
+static bool asks_fallback(const struct acog_policy *policy)
+{
+    for (size_t i = 0; i < policy->classify_count; i++) {
+        const struct acog_classify_row *row = &policy->classify[i];
+        bool never = row->causes == ACOG_BIT(ACOG_CAUSE_REFUSAL) && !policy->refusal.empty_200;
+        if (!never && policy->classes[row->class].move == ACOG_MOVE_FALLBACK_MODEL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void lint_refusal(struct compile *compile)
 {
     const struct acog_policy *policy = &compile->snapshot->policy;
@@ -126,6 +261,10 @@ static void lint_refusal(struct compile *compile)
     if (!moves) {
         reader_warn(&compile->reader,
                     "refusal: fallback_model has no effect: no class moves to it");
+    } else if (!asks_fallback(policy)) {
+        reader_warn(&compile->reader,
+                    "refusal: fallback_model is never asked: no answer is looked at for a refusal; "
+                    "refusal = { empty_200 = true } does");
     } else if (!is_embedded(compile->policy_place)) {
         lint_fallback_place(compile, fallback);
     }
@@ -196,6 +335,7 @@ void compile_policy_lints(struct compile *compile)
     const struct acog_policy *policy = &compile->snapshot->policy;
     unsigned pinnable = pinnable_channels(&policy->pin);
     lint_clocks(&compile->reader, policy);
+    lint_classify(&compile->reader, policy);
     lint_refusal(compile);
     lint_pin(compile, pinnable);
     lint_data_rules(compile, pinnable);

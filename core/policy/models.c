@@ -169,7 +169,9 @@ void compile_models(struct reader *reader, int index, void *connection)
 {
     lua_State *L = reader->L;
     (void)connection;
-    if (!reader_table(reader, index)) {
+    if (lua_type(L, index) != LUA_TTABLE) {
+        reader_error(reader, "must be a list of ids such as { \"gpt-5-mini\" }, or a table "
+                             "[id] = { … }");
         return;
     }
     acog_lua_thaw(L, index);

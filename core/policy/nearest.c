@@ -1,11 +1,13 @@
-/* nearest.c - edit distance (optimal string alignment) over three rows. */
+/* nearest.c - edit distance (optimal string alignment) over three rows; words that mean the same. */
 #include "nearest.h"
 
 #include "acog/contract.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#define WORD_MAX 32
+#define WORD_MAX  32
+#define PIECE_MIN 3 /* bytes of a piece of a word that says something */
 
 static size_t least(size_t a, size_t b, size_t c)
 {
@@ -41,10 +43,51 @@ size_t nearest_distance(struct acog_view a, struct acog_view b)
     return rows[a.len % 3][b.len];
 }
 
+/* "delay" of "delay_ms", "attempts" of "max_attempts": cut at a '_'. */
+static bool is_piece(struct acog_view piece, struct acog_view whole)
+{
+    if (piece.len < PIECE_MIN || piece.len >= whole.len) {
+        return false;
+    }
+    size_t rest = whole.len - piece.len;
+    bool first =
+        whole.ptr[piece.len] == '_' && acog_view_equal(acog_view_slice(whole, 0, piece.len), piece);
+    bool last = whole.ptr[rest - 1] == '_' &&
+                acog_view_equal(acog_view_slice(whole, rest, whole.len), piece);
+    return first || last;
+}
+
+static bool means(struct acog_view said, struct acog_view meant)
+{
+    static const struct {
+        const char *said;
+        const char *meant;
+    } rows[] = {
+
+#define OTHER_WORD(said_there, meant_here) {said_there, meant_here},
+#include "other_word.def"
+#undef OTHER_WORD
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (acog_view_equal(acog_view_of(rows[i].said), said) &&
+            acog_view_equal(acog_view_of(rows[i].meant), meant)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void nearest_offer(struct nearest *nearest, struct acog_view candidate)
 {
     size_t distance = nearest_distance(nearest->word, candidate);
     bool close = distance <= 1 + nearest->word.len / 4; /* a typo, not another word */
+    if (means(nearest->word, candidate)) {
+        close = true;
+        distance = 0;
+    } else if (is_piece(nearest->word, candidate) || is_piece(candidate, nearest->word)) {
+        close = true;
+        distance = 1;
+    }
     if (close && (nearest->best.ptr == NULL || distance < nearest->distance)) {
         nearest->best = candidate;
         nearest->distance = distance;

@@ -9,7 +9,8 @@
 /* Single edits (insert, drop, replace, swap of neighbours) between two words; both are cut to 32 bytes. */
 size_t nearest_distance(struct acog_view a, struct acog_view b);
 
-/* Follows the best of the words offered to it. Zeroed to begin with, but for `word`. */
+/* Follows the best of the words offered to it: one that means the same (other_word.def), one that the word is a piece of
+ * or that is a piece of it, one a typo away. Zeroed to begin with, but for `word`. */
 struct nearest {
     struct acog_view word;
     struct acog_view best; /* ptr NULL: none is near enough to be worth a question */

@@ -291,7 +291,10 @@ static void read_match(struct reader *reader, int index, void *target)
         lua_replace(reader->L, compile->match);
         return;
     }
-    if (!reader_table(reader, index)) {
+    if (lua_type(reader->L, index) != LUA_TTABLE) {
+        reader_error(reader,
+                     "must be { by = … }, such as { by = require(\"acog.version\").loose }, "
+                     "or a function");
         return;
     }
     if (lua_getfield(reader->L, index, "by") != LUA_TFUNCTION) {
@@ -413,6 +416,30 @@ static void complete(struct acog_policy *policy)
     }
 }
 
+/* Groups that do nothing while the one field that switches them on is not there. */
+static void check_switches(struct reader *reader, int index)
+{
+    static const struct {
+        const char *group;
+        const char *field;
+    } switches[] = {{"backoff", "kind"}, {"health", "mode"}, {"last_floor", "to"}};
+
+    lua_State *L = reader->L;
+    int top = lua_gettop(L);
+    for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++) {
+        const struct acog_view *keys = NULL;
+        if (lua_getfield(L, index, switches[i].group) == LUA_TTABLE &&
+            lua_getfield(L, -1, switches[i].field) == LUA_TNIL) {
+            lua_pop(L, 1);
+            if (reader_keys(reader, lua_gettop(L), &keys) > 0) {
+                reader_error(reader, "%s: needs %s: without it nothing else there has an effect",
+                             switches[i].group, switches[i].field);
+            }
+        }
+        lua_settop(L, top);
+    }
+}
+
 void compile_policy(struct compile *compile, int index)
 {
     struct reader *reader = &compile->reader;
@@ -428,8 +455,13 @@ void compile_policy(struct compile *compile, int index)
     reader_root(reader, compile->policy_place, "policy \"%.*s\"", ACOG_VIEW_FMT(name));
     lua_pop(L, 1);
     reader_fields(reader, index, policy_fields, FIELD_COUNT_OF(policy_fields), policy);
+    check_switches(reader, index);
     if (policy->name.len == 0) {
         reader_error(reader, "needs a name");
     }
+    if (lua_getfield(L, index, "classify") == LUA_TNIL) {
+        reader_error(reader, "needs classify: which failure is of which class");
+    }
+    lua_pop(L, 1);
     complete(policy);
 }

@@ -120,20 +120,30 @@ void reader_warn(struct reader *reader, const char *fmt, ...)
     va_end(args);
 }
 
-void reader_unknown_word(struct reader *reader, struct acog_view word, const struct words *words)
+#define ALLOWED_MAX (MESSAGE_MAX / 2)
+
+/* "direct, bedrock, …", cut where the room ends. */
+static void list_words(const struct words *words, char allowed[ALLOWED_MAX])
 {
-    char allowed[MESSAGE_MAX / 2] = "";
     size_t len = 0;
-    struct nearest nearest = {.word = word};
+    allowed[0] = '\0';
     for (int i = 0; i < words_count(words); i++) {
-        struct acog_view text = words_text(words, i);
-        nearest_offer(&nearest, text);
-        int written = snprintf(allowed + len, sizeof(allowed) - len, "%s%.*s", i == 0 ? "" : ", ",
-                               ACOG_VIEW_FMT(text));
-        if (written < 0 || (size_t)written >= sizeof(allowed) - len) {
-            break;
+        int written = snprintf(allowed + len, ALLOWED_MAX - len, "%s%.*s", i == 0 ? "" : ", ",
+                               ACOG_VIEW_FMT(words_text(words, i)));
+        if (written < 0 || (size_t)written >= ALLOWED_MAX - len) {
+            return;
         }
         len += (size_t)written;
+    }
+}
+
+void reader_unknown_word(struct reader *reader, struct acog_view word, const struct words *words)
+{
+    char allowed[ALLOWED_MAX];
+    struct nearest nearest = {.word = word};
+    list_words(words, allowed);
+    for (int i = 0; i < words_count(words); i++) {
+        nearest_offer(&nearest, words_text(words, i));
     }
     word = acog_view_slice(word, 0, SHOWN_MAX);
     if (nearest.best.ptr != NULL) {
@@ -289,10 +299,15 @@ bool reader_integer(struct reader *reader, int index, double min, double max, in
 
 bool reader_word(struct reader *reader, int index, const struct words *words, int *out)
 {
+    char allowed[ALLOWED_MAX];
     struct acog_view text;
-    if (!reader_peek(reader, index, &text)) {
+    if (lua_type(reader->L, index) != LUA_TSTRING) {
+        list_words(words, allowed);
+        reader_error(reader, "must be a text, not a %s. Allowed: %s", type_name(reader->L, index),
+                     allowed);
         return false;
     }
+    text.ptr = lua_tolstring(reader->L, index, &text.len);
     int value = words_find(words, text);
     if (value < 0) {
         reader_unknown_word(reader, text, words);
@@ -330,6 +345,14 @@ bool reader_word_set(struct reader *reader, int index, const struct words *words
     return good;
 }
 
+void reader_not_a_record(struct reader *reader, int index, const struct words *names)
+{
+    char fields[ALLOWED_MAX];
+    list_words(names, fields);
+    reader_error(reader, "must be a table of named fields, not a %s. Fields: %s",
+                 type_name(reader->L, index), fields);
+}
+
 bool reader_table(struct reader *reader, int index)
 {
     if (lua_type(reader->L, index) != LUA_TTABLE) {
@@ -342,7 +365,8 @@ bool reader_table(struct reader *reader, int index)
 int reader_list(struct reader *reader, int index, int max)
 {
     lua_State *L = reader->L;
-    if (!reader_table(reader, index)) {
+    if (lua_type(L, index) != LUA_TTABLE) {
+        reader_error(reader, "must be a list, { … }, not a %s", type_name(L, index));
         return -1;
     }
     acog_lua_thaw(L, index);
@@ -365,6 +389,32 @@ int reader_list(struct reader *reader, int index, int max)
         return -1;
     }
     return (int)count;
+}
+
+struct acog_view *reader_texts(struct reader *reader, int index, int max, size_t *count)
+{
+    lua_State *L = reader->L;
+    bool alone = lua_type(L, index) == LUA_TSTRING;
+    int items = alone ? 1 : reader_list(reader, index, max);
+    if (items < 0) {
+        return NULL;
+    }
+    struct acog_view *texts = reader_take(reader, ((size_t)items + 1) * sizeof(*texts));
+    for (int i = 1; i <= items; i++) {
+        size_t mark = reader_enter(reader, "[%d]", i);
+        if (alone) {
+            lua_pushvalue(L, index);
+        } else {
+            lua_geti(L, index, i);
+        }
+        if (reader_text(reader, -1, &texts[i - 1]) && texts[i - 1].len == 0) {
+            reader_error(reader, "is empty");
+        }
+        lua_pop(L, 1);
+        reader_leave(reader, mark);
+    }
+    *count = (size_t)items;
+    return texts;
 }
 
 static int compare_views(const void *left, const void *right)

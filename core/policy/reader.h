@@ -91,9 +91,15 @@ bool reader_word(struct reader *reader, int index, const struct words *words, in
 /* One word or a list of words, as bits. */
 bool reader_word_set(struct reader *reader, int index, const struct words *words, unsigned *out);
 
+/* The finding about a value that is no table, where these fields are read from one. */
+void reader_not_a_record(struct reader *reader, int index, const struct words *names);
+
 bool reader_table(struct reader *reader, int index);
 /* A table with nothing but items 1 to n, at most `max`; -1 with a finding when it is not. */
 int reader_list(struct reader *reader, int index, int max);
+
+/* One text or a list of texts, none of them empty; *count of them. NULL with a finding when it is neither. */
+struct acog_view *reader_texts(struct reader *reader, int index, int max, size_t *count);
 
 /* The text keys of the table at `index`, sorted, copied into the arena. A key of another type is a finding. */
 size_t reader_keys(struct reader *reader, int index, const struct acog_view **keys);

@@ -282,12 +282,20 @@ void compile_simulate(struct reader *reader, int index, void *target)
         lua_newtable(L); /* simulate = true: a good answer each time */
         lua_replace(L, index);
     }
-    if (!reader_table(reader, index)) {
+    if (lua_type(L, index) == LUA_TBOOLEAN) {
+        return; /* simulate = false: it is real */
+    }
+    if (lua_type(L, index) != LUA_TTABLE) {
+        reader_error(reader,
+                     "must be a reply such as { status = 500 }, a list of replies, or true");
         return;
     }
+    bool bare = lua_geti(L, index, 1) != LUA_TNIL; /* { { … }, … } */
     bool list = lua_getfield(L, index, "replies") != LUA_TNIL;
     int replies = lua_gettop(L);
-    if (list) {
+    if (bare) {
+        read_replies(reader, index, script);
+    } else if (list) {
         reader_fields(reader, index, script_fields, FIELD_COUNT_OF(script_fields), &words);
         size_t mark = reader_enter(reader, "replies");
         read_replies(reader, replies, script);
@@ -299,7 +307,7 @@ void compile_simulate(struct reader *reader, int index, void *target)
         script->replies = reply;
         script->reply_count = 1;
     }
-    lua_settop(L, replies - 1);
+    lua_settop(L, replies - 2);
     connection->simulate = script;
 }
 

@@ -12,6 +12,7 @@
 #define ACOG_SNAPSHOT_H
 
 #include "acog/header.h"
+#include "acog/model_rules.h"
 #include "acog/names.h"
 #include "acog/tls.h"
 #include "acog/view.h"
@@ -102,6 +103,7 @@ struct acog_candidate {
     double output_price;       /* USD a million tokens */
     int64_t max_output_tokens; /* -1: unknown */
     uint16_t circuit_cell;     /* acog_shared: by the policy's `health.key` */
+    struct acog_model_rules rules; /* what a translation asks */
 };
 
 /* -- D3, D4: filters and order --------------------------------------------------------------------- */
@@ -185,6 +187,12 @@ enum acog_same {
     ACOG_SAME_FIRST,   /* up to same_max times before moving */
 };
 
+enum acog_pause {
+    ACOG_PAUSE_ALWAYS = 0,
+    ACOG_PAUSE_SAME, /* only before the same candidate is asked again */
+    ACOG_PAUSE_NEVER,
+};
+
 enum acog_charge {
     ACOG_CHARGE_NONE =
         0, /* the upstream answered: frees a probe, closes a half-open circuit (decision 12) */
@@ -206,6 +214,7 @@ struct acog_class_row {
     enum acog_move move;
     enum acog_same same;
     uint32_t same_max;
+    enum acog_pause pause; /* when the policy's backoff is waited for after this failure */
     enum acog_charge charge;
     bool uptime_skip;
     bool retryable;

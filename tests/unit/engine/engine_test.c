@@ -496,6 +496,37 @@ static void a_failed_attempt_is_kept_until_the_next_dispatch(void **state)
     world_free(&world);
 }
 
+/* When "a" fails once in place and "b" is next: the pauses before the second and the third attempt. */
+static void check_pauses(enum acog_pause pause, int64_t same_ms, int64_t next_ms)
+{
+    struct world *world = two(ENGINE_POLICY_ACOG);
+    struct acog_request_facts facts = world_facts("m");
+    struct acog_policy *policy = &world->rows->snapshot.policy;
+    const struct acog_failure busy = {
+        .cause = ACOG_CAUSE_STATUS, .status = 500, .retry_after_ms = -1};
+    policy->backoff =
+        (struct acog_backoff){.kind = ACOG_BACKOFF_RANDOM, .ms_min = 200, .ms_max = 200};
+    policy->classes[ACOG_CLASS_SERVER_ERROR].same = ACOG_SAME_FIRST;
+    policy->classes[ACOG_CLASS_SERVER_ERROR].same_max = 1;
+    policy->classes[ACOG_CLASS_SERVER_ERROR].pause = pause;
+    world_reply(world, "a", (struct world_reply){.kind = ACOG_WORLD_FAILS, .failure = busy});
+    world_reply(world, "a", (struct world_reply){.kind = ACOG_WORLD_FAILS, .failure = busy});
+    world_run(world, &facts);
+    const struct acog_attempt_row *attempts = world->request.attempts;
+    assert_string_equal(world->tried, "a,a,b");
+    assert_int_equal(attempts[1].dispatched_at_ms - attempts[0].dispatched_at_ms, same_ms);
+    assert_int_equal(attempts[2].dispatched_at_ms - attempts[1].dispatched_at_ms, next_ms);
+    world_free(&world);
+}
+
+static void a_class_says_when_the_backoff_is_waited_for(void **state)
+{
+    (void)state;
+    check_pauses(ACOG_PAUSE_ALWAYS, 200, 200);
+    check_pauses(ACOG_PAUSE_SAME, 200, 0);
+    check_pauses(ACOG_PAUSE_NEVER, 0, 0);
+}
+
 static void the_first_output_time_is_a_moving_mean(void **state)
 {
     (void)state;
@@ -573,6 +604,7 @@ int main(void)
         cmocka_unit_test(sixteen_attempts_are_the_end),
         cmocka_unit_test(the_same_one_first_as_often_as_the_class_says),
         cmocka_unit_test(a_failed_attempt_is_kept_until_the_next_dispatch),
+        cmocka_unit_test(a_class_says_when_the_backoff_is_waited_for),
         cmocka_unit_test(the_first_output_time_is_a_moving_mean),
         cmocka_unit_test(a_sole_candidate_is_used_again_so_often_and_no_more),
         cmocka_unit_test(commit_stops_the_clocks_that_wait_for_a_beginning),

@@ -154,6 +154,76 @@ static void a_model_that_nothing_usable_declares_is_named_once(void **state)
 #undef WITH
 }
 
+/* -- failures that no row classifies, and other things that never happen ------------------------------ */
+
+#define ALL                                                                                             \
+    "{ cause = { \"connect\", \"closed\", \"bad_answer\", \"stream_error\", \"cut\" }, class = "        \
+    "\"network\" }, { clock = \"idle\", class = \"network\" }, { status = { \"3xx\", \"4xx\", \"5xx\" " \
+    "}, class = \"network\" }"
+
+#define IDLE    "clocks = { idle = 60 }"
+#define REFUSAL ", { cause = \"refusal\", class = \"refusal\" }"
+
+/* A policy from nothing. */
+#define OWN(classify, classes, fields)                                                              \
+    "local acog = require \"acog\"\nreturn acog.gateway { policy = acog.policy { name = \"own\",\n" \
+    "classify = { " classify " }, classes = { network = { move = \"next\" }, " classes              \
+    " },\n" fields " }, connections = {" ON("a", "models = { \"m\" }") "} }"
+
+static void a_failure_that_no_row_takes_is_named(void **state)
+{
+    (void)state;
+    assert_false(warns(OWN(ALL, "", IDLE), NULL));
+    assert_true(warns(OWN("{ status = { 429, \"5xx\" }, class = \"network\" }", "", IDLE),
+                      "classify: no row takes \"connect\", \"closed\", \"bad_answer\", "
+                      "\"stream_error\", \"cut\", clock \"idle\", status \"3xx\", status 400 and "
+                      "others: such a failure is of class \"gateway\""));
+    assert_false(warns(OWN("{ class = \"network\" }", "", IDLE), NULL)); /* takes everything */
+    assert_true(warns(OWN("{ shape = \"overload\", class = \"network\" }", "", IDLE),
+                      "status \"5xx\"")); /* only some of them */
+}
+
+static void what_cannot_happen_needs_no_row(void **state)
+{
+    (void)state;
+    assert_true(
+        warns(OWN(ALL, "", IDLE ", refusal = { empty_200 = true }"), "no row takes \"refusal\":"));
+    assert_true(
+        warns(OWN(ALL, "", IDLE ", commit = { when_full = \"fail\" }"), "takes \"held_full\":"));
+    assert_true(
+        warns(OWN(ALL, "", "clocks = { idle = 6, total = 9 }"), "no row takes clock \"total\":"));
+}
+
+static void a_fallback_model_needs_an_answer_that_is_seen_to_refuse(void **state)
+{
+    (void)state;
+#define REFUSES(refusal)                                              \
+    OWN(ALL REFUSAL, "refusal = { move = \"fallback_model\" }",       \
+        IDLE ", refusal = { fallback_model = \"m\", same_connection " \
+             "= false, " refusal " }")
+    const char *never = "refusal: fallback_model is never asked";
+    assert_true(warns(REFUSES(""), never));
+    assert_false(warns(REFUSES("empty_200 = true"), NULL));
+#undef REFUSES
+}
+
+static void seconds_that_look_like_milliseconds_are_a_finding(void **state)
+{
+    (void)state;
+    assert_true(warns(ALONE("clocks = { idle = 10000 }, " NO_FALLBACK),
+                      "clocks.idle: 10000 seconds are 2.8 hours; clocks are in seconds"));
+    assert_false(warns(ALONE("clocks = { idle = 3600 }, " NO_FALLBACK), NULL));
+}
+
+static void price_orders_for_arbitrage_only(void **state)
+{
+    (void)state;
+    const char *finding = "order: \"price\" has no effect without arbitrage";
+    assert_true(warns(OWN(ALL, "", IDLE ", order = { \"price\" }"), finding));
+    assert_true(warns(ALONE(NO_FALLBACK ", order = { \"price\" }"), finding));
+    assert_false(warns(ALONE(NO_FALLBACK), NULL)); /* policies.acog waits for it to be turned on */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +233,11 @@ int main(void)
         cmocka_unit_test(a_data_rule_leaves_something),
         cmocka_unit_test(arbitrage_needs_prices_where_channels_compete),
         cmocka_unit_test(a_model_that_nothing_usable_declares_is_named_once),
+        cmocka_unit_test(a_failure_that_no_row_takes_is_named),
+        cmocka_unit_test(what_cannot_happen_needs_no_row),
+        cmocka_unit_test(a_fallback_model_needs_an_answer_that_is_seen_to_refuse),
+        cmocka_unit_test(seconds_that_look_like_milliseconds_are_a_finding),
+        cmocka_unit_test(price_orders_for_arbitrage_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

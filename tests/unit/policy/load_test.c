@@ -556,6 +556,79 @@ static void policies_are_checked_as_a_whole(void **state)
 #undef POLICY
 }
 
+/* What follows from a finding is none of its own. */
+static void one_mistake_is_one_finding(void **state)
+{
+    (void)state;
+#define POLICY(fields) "policy = require(\"policies.acog\"):with { " fields " }"
+#define WITH(field)    GATEWAY(field ", connections = {" SIMULATED("a", "\"m\"") "}")
+#define REAL(fields)   GATEWAY("connections = { acog.connection \"a\" { " fields " } }")
+    static const char *const texts[] = {
+        WITH(POLICY("classify = { { status = 429, class = \"slow\" } }")),
+        WITH(POLICY("classify = { { status = \"500-599\", class = \"server_error\" } }")),
+        WITH(POLICY("spread = \"random\"")),
+        WITH(POLICY("order = \"price\"")),
+        WITH(POLICY("dlp = { { name = \"a\", words = { \"x\" }, regions = 3 } }")),
+        REAL("dialects = \"openai\", models = { \"m\" }"),
+        REAL("simulate = true, models = 3"),
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct scene scene;
+        load(&scene, texts[i]);
+        print_message("%s\n", texts[i]);
+        (void)says(&scene.report, "\n");
+        assert_int_equal(scene.report.errors, 1);
+        assert_int_equal(scene.report.count, 1);
+        end(&scene);
+    }
+}
+
+static void a_value_of_the_wrong_kind_hears_what_is_allowed(void **state)
+{
+    (void)state;
+    assert_refused(WITH(POLICY("attempts = 2")),
+                   "attempts: must be a table of named fields, not a number. Fields: max, ");
+    assert_refused(WITH(POLICY("classes = { throttled = { move = true } }")),
+                   "move: must be a text, not a boolean. Allowed: no, next, restricted");
+    assert_refused(WITH(POLICY("order = \"price\"")), "order: must be a list, { … }, not a string");
+    assert_refused(WITH(POLICY("clocks = { idle = \"10s\" }")),
+                   "clocks.idle: must be a number of seconds, a row");
+    assert_refused(WITH(POLICY("match = \"loose\"")), "match: must be { by = … }");
+    assert_refused(WITH(POLICY("retries = 3")), "did you mean \"attempts\"?");
+    assert_refused(REAL("simulate = true, models = \"m\""), "models: must be a list of ids");
+    assert_refused(REAL("simulate = \"hello\", models = { \"m\" }"), "simulate: must be a reply");
+}
+
+static void a_group_without_its_switch_is_refused(void **state)
+{
+    (void)state;
+#define BARE(fields) WITH("policy = acog.policy { name = \"bare\", " fields " }")
+    assert_refused(BARE("backoff = { min_ms = 200, max_ms = 200 }"), "backoff: needs kind");
+    assert_refused(BARE("health = { threshold = 3 }"), "health: needs mode");
+    assert_refused(BARE("last_floor = { base = 3 }"), "last_floor: needs to");
+#undef BARE
+}
+
+static void a_list_of_replies_may_stand_alone(void **state)
+{
+    (void)state;
+    struct scene scene;
+    load(&scene, REAL("simulate = { { status = 500 }, {} }, models = { \"m\" }"));
+    assert_good(&scene);
+    const struct acog_provider_script *script = scene.snapshot->connections[0].simulate;
+    assert_int_equal(script->reply_count, 2);
+    assert_int_equal(script->replies[0].status, 500);
+    assert_false(script->cycle);
+    end(&scene);
+    load(&scene, REAL("simulate = false, models = { \"m\" }, dialects = \"chat\", key = \"k\""));
+    assert_good(&scene);
+    assert_null(scene.snapshot->connections[0].simulate);
+    end(&scene);
+#undef REAL
+#undef WITH
+#undef POLICY
+}
+
 static void restricted_targets_are_checked(void **state)
 {
     (void)state;
@@ -705,6 +778,10 @@ int main(void)
         cmocka_unit_test(addresses_are_checked),
         cmocka_unit_test(secrets_never_show),
         cmocka_unit_test(policies_are_checked_as_a_whole),
+        cmocka_unit_test(one_mistake_is_one_finding),
+        cmocka_unit_test(a_value_of_the_wrong_kind_hears_what_is_allowed),
+        cmocka_unit_test(a_group_without_its_switch_is_refused),
+        cmocka_unit_test(a_list_of_replies_may_stand_alone),
         cmocka_unit_test(restricted_targets_are_checked),
         cmocka_unit_test(two_defaults_for_one_model_are_refused),
         cmocka_unit_test(a_configuration_that_loops_is_stopped),
