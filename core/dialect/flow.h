@@ -119,6 +119,11 @@ struct acog_chat_memory {
         reasoning_field; /* constant: where the latest reasoning text stood; empty: in reasoning_details */
 };
 
+/* What the reader of a responses stream remembers: it is told everything up to four times. */
+struct acog_responses_memory {
+    uint32_t told[4]; /* by kind: one above the key of the last part that brought something */
+};
+
 struct acog_flow {
     const struct acog_translation *translation;
     const struct acog_answer_writer_form *form;
@@ -131,6 +136,7 @@ struct acog_flow {
     struct acog_flow_name model;  /* that answers; the one sent when the provider names none */
     int64_t sequence;             /* of the next event, for dialects that number them */
     struct acog_chat_memory chat; /* of that dialect's reader */
+    struct acog_responses_memory responses;
     /* the open part */
     bool open;
     uint32_t open_key;
