@@ -1,7 +1,23 @@
 /* media.c - data URLs, and what a name or a word says of a medium. */
 #include "media.h"
 
+#define SCHEME_BYTES_MAX ((size_t)16) /* "https://", "gs://" */
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What goes between quotes, and into headers of parts: a token, a slash, a token. */
+static bool is_media_type(struct acog_view type)
+{
+    for (size_t i = 0; i < type.len; i++) {
+        char byte = type.ptr[i];
+        char letter = (char)(byte | 0x20);
+        bool word = (letter >= 'a' && letter <= 'z') || (byte >= '0' && byte <= '9');
+        if (!word && byte != '/' && byte != '+' && byte != '-' && byte != '.' && byte != '_') {
+            return false;
+        }
+    }
+    return acog_view_find(type, ACOG_VIEW("/")) < type.len;
+}
 
 enum acog_code acog_media_read_url(struct acog_text url, struct acog_arena *arena,
                                    struct acog_media *media)
@@ -21,10 +37,14 @@ enum acog_code acog_media_read_url(struct acog_text url, struct acog_arena *aren
     }
     struct acog_view type = acog_view_slice(head, sizeof("data:") - 1, end);
     type = acog_view_slice(type, 0, acog_view_find(type, ACOG_VIEW(";")));
-    media->source = ACOG_MEDIA_BASE64;
-    media->data.bytes = acog_view_slice(url.bytes, head.len, url.bytes.len);
-    return acog_text_characters((struct acog_text){.bytes = type, .escaped = url.escaped}, arena,
-                                &media->media_type);
+    enum acog_code code = acog_text_characters(
+        (struct acog_text){.bytes = type, .escaped = url.escaped}, arena, &type);
+    if (code == ACOG_OK && is_media_type(type)) {
+        media->source = ACOG_MEDIA_BASE64;
+        media->media_type = type;
+        media->data.bytes = acog_view_slice(url.bytes, head.len, url.bytes.len);
+    }
+    return code;
 }
 
 struct ending {
@@ -49,7 +69,9 @@ static struct acog_view type_by_name(struct acog_json_value name)
         ENDING(".html", "text/html"),      ENDING(".json", "application/json"),
         ENDING(".png", "image/png"),       ENDING(".jpg", "image/jpeg"),
         ENDING(".jpeg", "image/jpeg"),     ENDING(".gif", "image/gif"),
-        ENDING(".webp", "image/webp"),
+        ENDING(".webp", "image/webp"),     ENDING(".mp3", "audio/mpeg"),
+        ENDING(".wav", "audio/wav"),       ENDING(".mp4", "video/mp4"),
+        ENDING(".webm", "video/webm"),
     };
     struct acog_view text = acog_text_of(name).bytes;
     for (size_t i = 0; i < COUNT(endings); i++) {
@@ -68,7 +90,9 @@ enum acog_code acog_media_read_file(struct acog_text data, struct acog_json_valu
 {
     enum acog_code code = acog_media_read_url(data, arena, media);
     if (code == ACOG_OK && media->source == ACOG_MEDIA_URL) {
-        media->source = ACOG_MEDIA_BASE64;
+        bool address = acog_view_find(acog_view_slice(data.bytes, 0, SCHEME_BYTES_MAX),
+                                      ACOG_VIEW("://")) < SCHEME_BYTES_MAX - 2;
+        media->source = address ? ACOG_MEDIA_URL : ACOG_MEDIA_BASE64;
         media->media_type = type_by_name(name);
     }
     media->name = name;

@@ -9,7 +9,8 @@
 enum acog_code acog_media_read_url(struct acog_text url, struct acog_arena *arena,
                                    struct acog_media *media) ACOG_MUST_CHECK;
 
-/* A file's content as the OpenAI dialects have it: a data URL, or bare base64 whose type only the name tells. */
+/* A file's content as the OpenAI dialects have it: a data URL, an address, or bare base64 whose type only the name
+ * tells. */
 enum acog_code acog_media_read_file(struct acog_text data, struct acog_json_value name,
                                     struct acog_arena *arena,
                                     struct acog_media *media) ACOG_MUST_CHECK;
