@@ -1,0 +1,429 @@
+/* read_responses.c - a request of OpenAI Responses as a conversation: everything but the input (read_responses_input.c).
+ *
+ * What asks for kept state (previous_response_id, conversation, prompt, background) goes into fields that are refused
+ * where the request is translated (B40). What only says how the API would behave anyway is nothing: background false,
+ * store false, truncation disabled, include reasoning.encrypted_content, which always comes back (opaque.h).
+ */
+#include "read_responses.h"
+
+#include "effort.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A name of ours, for what is dropped inside an object. */
+#define NAME(text)                                                                 \
+    ((struct acog_json_value){.raw = {"\"" text "\"", sizeof("\"" text "\"") - 1}, \
+                              .type = ACOG_JSON_STRING})
+
+static bool has_text(struct acog_json_value value)
+{
+    return value.type == ACOG_JSON_STRING && value.raw.len > 2;
+}
+
+static struct acog_json_value object_or_none(struct acog_json_value value)
+{
+    return value.type == ACOG_JSON_OBJECT ? value : (struct acog_json_value){0};
+}
+
+static struct acog_json_value string_or_none(struct acog_json_value value)
+{
+    return value.type == ACOG_JSON_STRING ? value : (struct acog_json_value){0};
+}
+
+static struct acog_json_value bool_or_none(struct acog_json_value value)
+{
+    return value.type == ACOG_JSON_TRUE || value.type == ACOG_JSON_FALSE
+               ? value
+               : (struct acog_json_value){0};
+}
+
+static bool says_something(struct acog_json_value value)
+{
+    return acog_json_present(value) && value.type != ACOG_JSON_NULL;
+}
+
+/* -- tools ----------------------------------------------------------------------------------------- */
+
+/* What a function has beside its schema belongs to the provider's own tools, and says nothing without them. */
+static void name_tool_extras(struct acog_conversation_builder *builder, struct acog_json_value tool)
+{
+    struct acog_json_cursor cursor = acog_json_enter(tool);
+    while (acog_json_next(&cursor)) {
+        if (!says_something(cursor.value) || cursor.value.type == ACOG_JSON_FALSE) {
+            continue;
+        }
+        if (acog_json_key_is(&cursor, ACOG_VIEW("defer_loading"))) {
+            acog_builder_unknown(builder, NAME("tools.defer_loading"));
+        } else if (acog_json_key_is(&cursor, ACOG_VIEW("allowed_callers"))) {
+            acog_builder_unknown(builder, NAME("tools.allowed_callers"));
+        } else if (acog_json_key_is(&cursor, ACOG_VIEW("output_schema"))) {
+            acog_builder_unknown(builder, NAME("tools.output_schema"));
+        }
+    }
+}
+
+static void read_tool(struct acog_conversation_builder *builder, size_t index,
+                      struct acog_json_value value)
+{
+    enum {
+        TYPE,
+        TOOL_NAME,
+        DESCRIPTION,
+        PARAMETERS,
+        STRICT,
+        CACHE
+    };
+    static const struct acog_view names[] = {{"type", 4},         {"name", 4},
+                                             {"description", 11}, {"parameters", 10},
+                                             {"strict", 6},       {"cache_control", 13}};
+    struct acog_json_value found[COUNT(names)] = {{.escaped = false}};
+    if (value.type == ACOG_JSON_OBJECT) {
+        acog_json_members(value, names, found, COUNT(names));
+    }
+    if (!has_text(found[TYPE])) {
+        acog_builder_refuse(builder, "tools[%zu].type: must be a string", index);
+        return;
+    }
+    bool function = acog_json_text_is(found[TYPE], ACOG_VIEW("function"));
+    if (function && !has_text(found[TOOL_NAME])) {
+        acog_builder_refuse(builder, "tools[%zu].name: must be a string", index);
+        return;
+    }
+    struct acog_tool *tool = acog_builder_tool(builder);
+    if (tool == NULL) {
+        return;
+    }
+    tool->name = string_or_none(found[TOOL_NAME]);
+    if (!function) {
+        tool->foreign = acog_text_of(found[TYPE]).bytes;
+        return;
+    }
+    tool->description = string_or_none(found[DESCRIPTION]);
+    tool->schema = object_or_none(found[PARAMETERS]);
+    tool->strict = bool_or_none(found[STRICT]);
+    tool->cache = object_or_none(found[CACHE]);
+    name_tool_extras(builder, value);
+}
+
+static void read_tools(struct acog_conversation_builder *builder, struct acog_json_value tools)
+{
+    struct acog_json_cursor cursor = acog_json_enter(tools);
+    size_t index = 0;
+    while (tools.type == ACOG_JSON_ARRAY && acog_json_next(&cursor)) {
+        read_tool(builder, index++, cursor.value);
+    }
+}
+
+/* -- tool choice ----------------------------------------------------------------------------------- */
+
+struct choice {
+    struct acog_json_value type;
+    struct acog_json_value name;
+    struct acog_json_value mode;
+    struct acog_json_value tools;
+};
+
+static struct choice choice_of(struct acog_json_value object)
+{
+    static const struct acog_view names[] = {{"type", 4}, {"name", 4}, {"mode", 4}, {"tools", 5}};
+    struct acog_json_value found[COUNT(names)] = {{.escaped = false}};
+    if (object.type == ACOG_JSON_OBJECT) {
+        acog_json_members(object, names, found, COUNT(names));
+    }
+    return (struct choice){found[0], found[1], found[2], found[3]};
+}
+
+static bool same_string(struct acog_conversation_builder *builder, struct acog_json_value a,
+                        struct acog_json_value b)
+{
+    struct acog_view text;
+    if (a.type != ACOG_JSON_STRING || b.type != ACOG_JSON_STRING) {
+        return false;
+    }
+    if (acog_text_characters(acog_text_of(a), builder->arena, &text) != ACOG_OK) {
+        builder->code = ACOG_NO_MEMORY;
+        return false;
+    }
+    return acog_json_text_is(b, text);
+}
+
+/* A function by its name, anything else by its type. */
+static bool is_allowed(struct acog_conversation_builder *builder, const struct acog_tool *tool,
+                       struct acog_json_value allowed)
+{
+    struct acog_json_cursor cursor = acog_json_enter(allowed);
+    while (acog_json_next(&cursor)) {
+        struct choice entry = choice_of(cursor.value);
+        bool fits = tool->foreign.len == 0 ? same_string(builder, tool->name, entry.name)
+                                           : acog_json_text_is(entry.type, tool->foreign);
+        if (fits) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The model may use some of the declared tools: the others are not told at all. */
+static void keep_allowed(struct acog_conversation_builder *builder, struct acog_json_value allowed)
+{
+    struct acog_tool **end = &builder->conversation->tools;
+    struct acog_tool *tool = *end;
+    if (allowed.type != ACOG_JSON_ARRAY) {
+        acog_builder_refuse(builder, "tool_choice.tools: must be a list");
+        return;
+    }
+    for (; tool != NULL; tool = tool->next) {
+        if (is_allowed(builder, tool, allowed)) {
+            *end = tool;
+            end = &tool->next;
+        }
+    }
+    *end = NULL;
+    builder->tool_end = end;
+    if (builder->conversation->tools == NULL) {
+        acog_builder_refuse(builder, "tool_choice.tools: names no tool that is declared");
+    }
+}
+
+static void read_choice_word(struct acog_conversation_builder *builder, struct acog_json_value word,
+                             const char *place)
+{
+    enum acog_tool_choice *choice = &builder->conversation->tool_choice;
+    if (acog_json_text_is(word, ACOG_VIEW("auto"))) {
+        *choice = ACOG_TOOL_CHOICE_AUTO;
+    } else if (acog_json_text_is(word, ACOG_VIEW("none"))) {
+        *choice = ACOG_TOOL_CHOICE_NONE;
+    } else if (acog_json_text_is(word, ACOG_VIEW("required"))) {
+        *choice = ACOG_TOOL_CHOICE_REQUIRED;
+    } else {
+        acog_builder_refuse(builder, "%s: must be auto, none or required", place);
+    }
+}
+
+static void read_tool_choice(struct acog_conversation_builder *builder,
+                             struct acog_json_value value)
+{
+    if (!says_something(value)) {
+        return;
+    }
+    if (value.type != ACOG_JSON_OBJECT) {
+        read_choice_word(builder, value, "tool_choice");
+        return;
+    }
+    struct choice choice = choice_of(value);
+    if (acog_json_text_is(choice.type, ACOG_VIEW("allowed_tools"))) {
+        keep_allowed(builder, choice.tools);
+        read_choice_word(builder, choice.mode, "tool_choice.mode");
+    } else if (acog_json_text_is(choice.type, ACOG_VIEW("function"))) {
+        builder->conversation->tool_choice = ACOG_TOOL_CHOICE_NAMED;
+        builder->conversation->tool_choice_name = string_or_none(choice.name);
+    } else {
+        struct acog_view type = acog_view_slice(acog_text_of(choice.type).bytes, 0, 64);
+        acog_builder_refuse(builder,
+                            "tool_choice: a tool of type \"%.*s\" cannot be chosen where the "
+                            "request is translated",
+                            ACOG_VIEW_FMT(type));
+    }
+}
+
+/* -- text and reasoning ---------------------------------------------------------------------------- */
+
+static void read_schema(struct acog_conversation *conversation, struct acog_json_value format)
+{
+    enum {
+        SCHEMA,
+        SCHEMA_NAME,
+        DESCRIPTION,
+        STRICT
+    };
+    static const struct acog_view names[] = {
+        {"schema", 6}, {"name", 4}, {"description", 11}, {"strict", 6}};
+    struct acog_json_value found[COUNT(names)];
+    acog_json_members(format, names, found, COUNT(names));
+    conversation->format = ACOG_FORMAT_SCHEMA;
+    conversation->schema = object_or_none(found[SCHEMA]);
+    conversation->schema_name = string_or_none(found[SCHEMA_NAME]);
+    conversation->schema_description = string_or_none(found[DESCRIPTION]);
+    conversation->schema_strict = bool_or_none(found[STRICT]);
+}
+
+static void read_format(struct acog_conversation_builder *builder, struct acog_json_value format)
+{
+    struct acog_json_value type = {0};
+    if (!says_something(format)) {
+        return;
+    }
+    if (format.type == ACOG_JSON_OBJECT) {
+        (void)acog_json_member(format, ACOG_VIEW("type"), &type);
+    }
+    if (acog_json_text_is(type, ACOG_VIEW("json_schema"))) {
+        read_schema(builder->conversation, format);
+        if (!acog_json_present(builder->conversation->schema)) {
+            acog_builder_refuse(builder, "text.format.schema: must be an object");
+        }
+    } else if (acog_json_text_is(type, ACOG_VIEW("json_object"))) {
+        builder->conversation->format = ACOG_FORMAT_JSON;
+    } else if (!acog_json_text_is(type, ACOG_VIEW("text"))) {
+        acog_builder_refuse(builder, "text.format.type: must be text, json_object or json_schema");
+    }
+}
+
+static void read_text_settings(struct acog_conversation_builder *builder,
+                               struct acog_json_value text)
+{
+    static const struct acog_view names[] = {{"format", 6}, {"verbosity", 9}};
+    struct acog_json_value found[COUNT(names)];
+    if (text.type == ACOG_JSON_OBJECT) {
+        acog_json_members(text, names, found, COUNT(names));
+        read_format(builder, found[0]);
+        acog_builder_field(builder, ACOG_DIALECT_RESPONSES, NAME("text.verbosity"), found[1]);
+    }
+}
+
+static void read_reasoning_member(struct acog_conversation_builder *builder,
+                                  const struct acog_json_cursor *cursor)
+{
+    struct acog_reasoning_wish *wish = &builder->conversation->reasoning;
+    if (acog_json_key_is(cursor, ACOG_VIEW("effort"))) {
+        wish->effort = acog_effort_of(cursor->value);
+        wish->off = wish->effort == ACOG_EFFORT_NONE;
+        if (wish->effort == ACOG_EFFORT_COUNT) {
+            acog_builder_unknown(builder, NAME("reasoning.effort"));
+        }
+    } else if (acog_json_key_is(cursor, ACOG_VIEW("summary")) ||
+               acog_json_key_is(cursor, ACOG_VIEW("generate_summary"))) {
+        wish->summary = true;
+    } else if (acog_json_key_is(cursor, ACOG_VIEW("context"))) {
+        acog_builder_unknown(builder, NAME("reasoning.context"));
+    } else if (acog_json_key_is(cursor, ACOG_VIEW("mode"))) {
+        acog_builder_unknown(builder, NAME("reasoning.mode"));
+    } else {
+        acog_builder_unknown(builder, NAME("reasoning"));
+    }
+}
+
+static void read_reasoning(struct acog_conversation_builder *builder, struct acog_json_value value)
+{
+    struct acog_reasoning_wish *wish = &builder->conversation->reasoning;
+    struct acog_json_cursor cursor = acog_json_enter(value);
+    while (value.type == ACOG_JSON_OBJECT && acog_json_next(&cursor)) {
+        if (says_something(cursor.value)) {
+            read_reasoning_member(builder, &cursor);
+        }
+    }
+    wish->given = wish->effort != ACOG_EFFORT_COUNT || wish->summary;
+}
+
+/* -- what says nothing new ------------------------------------------------------------------------- */
+
+static bool asks_only_for_reasoning(struct acog_json_value include)
+{
+    struct acog_json_cursor cursor = acog_json_enter(include);
+    while (include.type == ACOG_JSON_ARRAY && acog_json_next(&cursor)) {
+        if (!acog_json_text_is(cursor.value, ACOG_VIEW("reasoning.encrypted_content"))) {
+            return false;
+        }
+    }
+    return include.type == ACOG_JSON_ARRAY;
+}
+
+/* A field whose value is what happens without it. */
+static bool is_nothing(const struct acog_json_cursor *cursor)
+{
+    if (acog_json_key_is(cursor, ACOG_VIEW("background")) ||
+        acog_json_key_is(cursor, ACOG_VIEW("store"))) {
+        return cursor->value.type == ACOG_JSON_FALSE;
+    }
+    if (acog_json_key_is(cursor, ACOG_VIEW("truncation"))) {
+        return acog_json_text_is(cursor->value, ACOG_VIEW("disabled"));
+    }
+    if (acog_json_key_is(cursor, ACOG_VIEW("include"))) {
+        return asks_only_for_reasoning(cursor->value);
+    }
+    return false;
+}
+
+/* -- the body -------------------------------------------------------------------------------------- */
+
+enum member {
+    MEMBER_MODEL = 0,
+    MEMBER_STREAM,
+    MEMBER_STREAM_OPTIONS, /* obfuscation: nothing that a client reads */
+    MEMBER_INSTRUCTIONS,
+    MEMBER_INPUT,
+    MEMBER_TOOLS,
+    MEMBER_TOOL_CHOICE,
+    MEMBER_PARALLEL,
+    MEMBER_MAX_TOKENS,
+    MEMBER_TEXT,
+    MEMBER_REASONING,
+    MEMBER_USER,
+    MEMBER_COUNT
+};
+
+static const struct acog_view member_names[MEMBER_COUNT] = {
+    [MEMBER_MODEL] = {"model", 5},
+    [MEMBER_STREAM] = {"stream", 6},
+    [MEMBER_STREAM_OPTIONS] = {"stream_options", 14},
+    [MEMBER_INSTRUCTIONS] = {"instructions", 12},
+    [MEMBER_INPUT] = {"input", 5},
+    [MEMBER_TOOLS] = {"tools", 5},
+    [MEMBER_TOOL_CHOICE] = {"tool_choice", 11},
+    [MEMBER_PARALLEL] = {"parallel_tool_calls", 19},
+    [MEMBER_MAX_TOKENS] = {"max_output_tokens", 17},
+    [MEMBER_TEXT] = {"text", 4},
+    [MEMBER_REASONING] = {"reasoning", 9},
+    [MEMBER_USER] = {"user", 4},
+};
+
+static bool is_read_by_name(struct acog_json_value key)
+{
+    for (size_t i = 0; i < MEMBER_COUNT; i++) {
+        if (acog_json_text_is(key, member_names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_instructions(struct acog_conversation_builder *builder,
+                              struct acog_json_value instructions)
+{
+    if (!says_something(instructions)) {
+        return;
+    }
+    if (instructions.type != ACOG_JSON_STRING) {
+        acog_builder_refuse(builder, "instructions: must be a string");
+        return;
+    }
+    struct acog_part *part = acog_builder_system(builder);
+    if (part != NULL) {
+        part->text = instructions;
+    }
+}
+
+void acog_responses_read_conversation(struct acog_conversation_builder *builder,
+                                      struct acog_json_value body)
+{
+    struct acog_conversation *conversation = builder->conversation;
+    struct acog_json_value found[MEMBER_COUNT];
+    acog_json_members(body, member_names, found, MEMBER_COUNT);
+    conversation->stream = found[MEMBER_STREAM].type == ACOG_JSON_TRUE;
+    conversation->parallel_off = found[MEMBER_PARALLEL].type == ACOG_JSON_FALSE;
+    conversation->user = string_or_none(found[MEMBER_USER]);
+    if (!acog_json_int(found[MEMBER_MAX_TOKENS], &conversation->max_tokens)) {
+        conversation->max_tokens = -1;
+    }
+    read_instructions(builder, found[MEMBER_INSTRUCTIONS]);
+    acog_responses_read_input(builder, found[MEMBER_INPUT]);
+    read_tools(builder, found[MEMBER_TOOLS]);
+    read_tool_choice(builder, found[MEMBER_TOOL_CHOICE]);
+    read_text_settings(builder, found[MEMBER_TEXT]);
+    read_reasoning(builder, found[MEMBER_REASONING]);
+    struct acog_json_cursor cursor = acog_json_enter(body);
+    while (acog_json_next(&cursor)) {
+        if (!is_read_by_name(cursor.key) && !is_nothing(&cursor)) {
+            acog_builder_field(builder, ACOG_DIALECT_RESPONSES, cursor.key, cursor.value);
+        }
+    }
+}

@@ -1,0 +1,505 @@
+/* read_responses_input.c - the items of OpenAI Responses as turns.
+ *
+ * Items stand side by side where other dialects have turns: the builder puts neighbours of one role together (B33).
+ * Reasoning is the assistant's; it is kept if there is a text or something opaque in it (B39). Items that only OpenAI
+ * can read are kept as FOREIGN, for fits.c to refuse by name.
+ */
+#include "acog/contract.h"
+#include "media.h"
+#include "read_responses.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define CACHE_BREAKPOINT                                                             \
+    ((struct acog_json_value){.raw = ACOG_VIEW("\"input.prompt_cache_breakpoint\""), \
+                              .type = ACOG_JSON_STRING})
+
+/* Where the part at hand goes, and where it stands. */
+struct place {
+    enum acog_turn_role role;
+    struct acog_part *result; /* a tool's, or NULL */
+    size_t item;
+    size_t part;
+};
+
+enum part_member {
+    PART_TYPE = 0,
+    PART_TEXT,
+    PART_REFUSAL,
+    PART_IMAGE_URL,
+    PART_FILE_ID,
+    PART_DETAIL,
+    PART_FILE_DATA,
+    PART_FILE_URL,
+    PART_FILE_NAME,
+    PART_AUDIO,
+    PART_CACHE_CONTROL,
+    PART_CACHE_BREAKPOINT,
+    PART_MEMBER_COUNT
+};
+
+static const struct acog_view part_names[PART_MEMBER_COUNT] = {
+    [PART_TYPE] = {"type", 4},
+    [PART_TEXT] = {"text", 4},
+    [PART_REFUSAL] = {"refusal", 7},
+    [PART_IMAGE_URL] = {"image_url", 9},
+    [PART_FILE_ID] = {"file_id", 7},
+    [PART_DETAIL] = {"detail", 6},
+    [PART_FILE_DATA] = {"file_data", 9},
+    [PART_FILE_URL] = {"file_url", 8},
+    [PART_FILE_NAME] = {"filename", 8},
+    [PART_AUDIO] = {"input_audio", 11},
+    [PART_CACHE_CONTROL] = {"cache_control", 13},
+    [PART_CACHE_BREAKPOINT] = {"prompt_cache_breakpoint", 23},
+};
+
+static bool is_string(struct acog_json_value value)
+{
+    return value.type == ACOG_JSON_STRING && acog_json_present(value);
+}
+
+static bool has_text(struct acog_json_value value)
+{
+    return value.type == ACOG_JSON_STRING && value.raw.len > 2;
+}
+
+static bool is_type(struct acog_json_value type, const char *word)
+{
+    return acog_json_text_is(type, acog_view_of(word));
+}
+
+static void refuse_part(struct acog_conversation_builder *builder, const struct place *place,
+                        const char *what)
+{
+    acog_builder_refuse(builder, "input[%zu].%s[%zu]: %s", place->item,
+                        place->result != NULL ? "output" : "content", place->part, what);
+}
+
+/* System texts before all turns are the leading ones. */
+static struct acog_part *add_part(struct acog_conversation_builder *builder,
+                                  const struct place *place, enum acog_part_kind kind)
+{
+    if (place->result != NULL) {
+        return acog_builder_result_part(builder, place->result, kind);
+    }
+    if (place->role == ACOG_TURN_SYSTEM && builder->turn == NULL) {
+        return acog_builder_system(builder);
+    }
+    return acog_builder_part(builder, place->role, kind);
+}
+
+/* An empty text is one like any other: the builder takes it out and sees to its cache marker (B05). */
+static struct acog_part *add_text(struct acog_conversation_builder *builder,
+                                  const struct place *place, enum acog_part_kind kind,
+                                  struct acog_json_value text)
+{
+    if (!is_string(text)) {
+        refuse_part(builder, place, "must have a text");
+        return NULL;
+    }
+    if (kind == ACOG_PART_REFUSAL && !has_text(text)) {
+        return NULL;
+    }
+    struct acog_part *part = add_part(builder, place, kind);
+    if (part != NULL) {
+        part->text = text;
+    }
+    return part;
+}
+
+/* -- media ----------------------------------------------------------------------------------------- */
+
+static enum acog_code read_image(struct acog_conversation_builder *builder,
+                                 const struct place *place, const struct acog_json_value *found,
+                                 struct acog_media *media)
+{
+    media->kind = ACOG_MEDIA_IMAGE;
+    if (found[PART_DETAIL].type == ACOG_JSON_STRING) {
+        media->detail = found[PART_DETAIL];
+    }
+    if (has_text(found[PART_IMAGE_URL])) {
+        return acog_media_read_url(acog_text_of(found[PART_IMAGE_URL]), builder->arena, media);
+    }
+    if (has_text(found[PART_FILE_ID])) {
+        media->source = ACOG_MEDIA_FILE_ID;
+        media->data = acog_text_of(found[PART_FILE_ID]);
+    } else {
+        refuse_part(builder, place, "an image must have image_url or file_id");
+    }
+    return ACOG_OK;
+}
+
+static enum acog_code read_file(struct acog_conversation_builder *builder,
+                                const struct place *place, const struct acog_json_value *found,
+                                struct acog_media *media)
+{
+    struct acog_json_value name = {0};
+    if (found[PART_FILE_NAME].type == ACOG_JSON_STRING) {
+        name = found[PART_FILE_NAME];
+    }
+    media->name = name;
+    if (has_text(found[PART_FILE_DATA])) {
+        return acog_media_read_file(acog_text_of(found[PART_FILE_DATA]), name, builder->arena,
+                                    media);
+    }
+    if (has_text(found[PART_FILE_URL])) {
+        media->kind = ACOG_MEDIA_DOCUMENT;
+        media->source = ACOG_MEDIA_URL;
+        media->data = acog_text_of(found[PART_FILE_URL]);
+    } else if (has_text(found[PART_FILE_ID])) {
+        media->kind = ACOG_MEDIA_FILE;
+        media->source = ACOG_MEDIA_FILE_ID;
+        media->data = acog_text_of(found[PART_FILE_ID]);
+    } else {
+        refuse_part(builder, place, "a file must have file_data, file_url or file_id");
+    }
+    return ACOG_OK;
+}
+
+static enum acog_code read_audio(struct acog_conversation_builder *builder,
+                                 const struct place *place, const struct acog_json_value *found,
+                                 struct acog_media *media)
+{
+    static const struct acog_view names[] = {{"data", 4}, {"format", 6}};
+    struct acog_json_value audio[COUNT(names)] = {{.escaped = false}};
+    if (found[PART_AUDIO].type == ACOG_JSON_OBJECT) {
+        acog_json_members(found[PART_AUDIO], names, audio, COUNT(names));
+    }
+    media->kind = ACOG_MEDIA_AUDIO;
+    media->source = ACOG_MEDIA_BASE64;
+    media->data = acog_text_of(audio[0]);
+    media->media_type = acog_media_audio_type(audio[1]);
+    if (!has_text(audio[0]) || media->media_type.len == 0) {
+        refuse_part(builder, place, "input_audio must have data, and a format that is known");
+    }
+    return ACOG_OK;
+}
+
+typedef enum acog_code read_media_fn(struct acog_conversation_builder *builder,
+                                     const struct place *place, const struct acog_json_value *found,
+                                     struct acog_media *media);
+
+static struct acog_part *add_media(struct acog_conversation_builder *builder,
+                                   const struct place *place, const struct acog_json_value *found,
+                                   read_media_fn *read)
+{
+    if (place->role == ACOG_TURN_SYSTEM) {
+        refuse_part(builder, place, "a system message has texts only");
+        return NULL;
+    }
+    struct acog_part *part = add_part(builder, place, ACOG_PART_MEDIA);
+    if (part != NULL) {
+        enum acog_code code = read(builder, place, found, &part->media);
+        builder->code = builder->code == ACOG_OK ? code : builder->code;
+    }
+    return part;
+}
+
+/* -- parts ----------------------------------------------------------------------------------------- */
+
+static struct acog_part *add_foreign(struct acog_conversation_builder *builder,
+                                     const struct place *place, struct acog_json_value type)
+{
+    if (place->role == ACOG_TURN_SYSTEM || place->result != NULL) {
+        refuse_part(builder, place, "is of a type that cannot be translated");
+        return NULL;
+    }
+    struct acog_part *part = add_part(builder, place, ACOG_PART_FOREIGN);
+    if (part != NULL) {
+        part->type = acog_text_of(type).bytes;
+    }
+    return part;
+}
+
+static struct acog_part *add_by_type(struct acog_conversation_builder *builder,
+                                     const struct place *place, const struct acog_json_value *found)
+{
+    struct acog_json_value type = found[PART_TYPE];
+    if (is_type(type, "input_text") || is_type(type, "output_text") || is_type(type, "text")) {
+        return add_text(builder, place, ACOG_PART_TEXT, found[PART_TEXT]);
+    }
+    if (is_type(type, "refusal") && place->role == ACOG_TURN_ASSISTANT) {
+        return add_text(builder, place, ACOG_PART_REFUSAL, found[PART_REFUSAL]);
+    }
+    if (is_type(type, "input_image")) {
+        return add_media(builder, place, found, read_image);
+    }
+    if (is_type(type, "input_file")) {
+        return add_media(builder, place, found, read_file);
+    }
+    if (is_type(type, "input_audio")) {
+        return add_media(builder, place, found, read_audio);
+    }
+    return add_foreign(builder, place, type);
+}
+
+static void read_part(struct acog_conversation_builder *builder, const struct place *place,
+                      struct acog_json_value value)
+{
+    struct acog_json_value found[PART_MEMBER_COUNT];
+    if (value.type != ACOG_JSON_OBJECT) {
+        refuse_part(builder, place, "must be an object");
+        return;
+    }
+    acog_json_members(value, part_names, found, PART_MEMBER_COUNT);
+    struct acog_part *part = add_by_type(builder, place, found);
+    if (part != NULL && found[PART_CACHE_CONTROL].type == ACOG_JSON_OBJECT) {
+        part->cache = found[PART_CACHE_CONTROL];
+    }
+    if (found[PART_CACHE_BREAKPOINT].type == ACOG_JSON_OBJECT) {
+        acog_builder_unknown(builder, CACHE_BREAKPOINT);
+    }
+}
+
+static void read_content(struct acog_conversation_builder *builder, struct place *place,
+                         struct acog_json_value content)
+{
+    if (is_string(content)) {
+        (void)add_text(builder, place, ACOG_PART_TEXT, content);
+        return;
+    }
+    if (content.type != ACOG_JSON_ARRAY) {
+        acog_builder_refuse(builder, "input[%zu].%s: must be a string or a list", place->item,
+                            place->result != NULL ? "output" : "content");
+        return;
+    }
+    struct acog_json_cursor cursor = acog_json_enter(content);
+    for (place->part = 0; acog_json_next(&cursor); place->part++) {
+        read_part(builder, place, cursor.value);
+    }
+}
+
+/* -- items ----------------------------------------------------------------------------------------- */
+
+enum item_member {
+    ITEM_TYPE = 0,
+    ITEM_ROLE,
+    ITEM_CONTENT,
+    ITEM_ID,
+    ITEM_CALL_ID,
+    ITEM_NAME,
+    ITEM_ARGUMENTS,
+    ITEM_OUTPUT,
+    ITEM_SUMMARY,
+    ITEM_ENCRYPTED,
+    ITEM_MEMBER_COUNT
+};
+
+static const struct acog_view item_names[ITEM_MEMBER_COUNT] = {
+    [ITEM_TYPE] = {"type", 4},           [ITEM_ROLE] = {"role", 4},
+    [ITEM_CONTENT] = {"content", 7},     [ITEM_ID] = {"id", 2},
+    [ITEM_CALL_ID] = {"call_id", 7},     [ITEM_NAME] = {"name", 4},
+    [ITEM_ARGUMENTS] = {"arguments", 9}, [ITEM_OUTPUT] = {"output", 6},
+    [ITEM_SUMMARY] = {"summary", 7},     [ITEM_ENCRYPTED] = {"encrypted_content", 17},
+};
+
+static void read_message(struct acog_conversation_builder *builder, struct place *place,
+                         const struct acog_json_value *found)
+{
+    struct acog_json_value role = found[ITEM_ROLE];
+    if (is_type(role, "user")) {
+        place->role = ACOG_TURN_USER;
+    } else if (is_type(role, "assistant")) {
+        place->role = ACOG_TURN_ASSISTANT;
+    } else if (is_type(role, "system") || is_type(role, "developer")) {
+        place->role = ACOG_TURN_SYSTEM;
+    } else {
+        acog_builder_refuse(
+            builder, "input[%zu].role: must be user, assistant, system or developer", place->item);
+        return;
+    }
+    read_content(builder, place, found[ITEM_CONTENT]);
+}
+
+static void read_call(struct acog_conversation_builder *builder, const struct place *place,
+                      const struct acog_json_value *found)
+{
+    if (!has_text(found[ITEM_CALL_ID]) || !has_text(found[ITEM_NAME])) {
+        acog_builder_refuse(builder, "input[%zu]: a function_call must have call_id and name",
+                            place->item);
+        return;
+    }
+    struct acog_part *part = acog_builder_part(builder, ACOG_TURN_ASSISTANT, ACOG_PART_TOOL_CALL);
+    if (part != NULL) {
+        part->id = acog_text_of(found[ITEM_CALL_ID]);
+        part->name = acog_text_of(found[ITEM_NAME]);
+        part->arguments = acog_text_of(found[ITEM_ARGUMENTS]);
+    }
+}
+
+static void read_result(struct acog_conversation_builder *builder, struct place *place,
+                        const struct acog_json_value *found)
+{
+    if (!has_text(found[ITEM_CALL_ID])) {
+        acog_builder_refuse(builder, "input[%zu]: a function_call_output must have call_id",
+                            place->item);
+        return;
+    }
+    struct acog_part *part = acog_builder_part(builder, ACOG_TURN_USER, ACOG_PART_TOOL_RESULT);
+    if (part != NULL) {
+        part->id = acog_text_of(found[ITEM_CALL_ID]);
+        place->role = ACOG_TURN_USER;
+        place->result = part;
+        read_content(builder, place, found[ITEM_OUTPUT]);
+    }
+}
+
+/* -- reasoning ------------------------------------------------------------------------------------- */
+
+/* The texts of a reasoning item, as one STRING with blank lines between them. The only one stays as it was written: a
+ * signature may be about it. */
+struct texts {
+    struct acog_json_value first;
+    size_t count;
+    size_t bytes;
+    struct acog_buffer *joined; /* NULL: they are only counted */
+    enum acog_code code;
+};
+
+#define GAP "\\n\\n"
+
+static void append(struct texts *texts, struct acog_view bytes)
+{
+    if (texts->joined != NULL && texts->code == ACOG_OK) {
+        texts->code = acog_buffer_append(texts->joined, bytes);
+    }
+}
+
+static void gather(struct texts *texts, struct acog_json_value list)
+{
+    struct acog_json_cursor cursor = acog_json_enter(list);
+    while (list.type == ACOG_JSON_ARRAY && acog_json_next(&cursor)) {
+        struct acog_json_value text = {.escaped = false};
+        if (cursor.value.type != ACOG_JSON_OBJECT ||
+            !acog_json_member(cursor.value, ACOG_VIEW("text"), &text) || !has_text(text)) {
+            continue;
+        }
+        if (texts->count == 0) {
+            texts->first = text;
+        } else {
+            append(texts, ACOG_VIEW(GAP));
+        }
+        append(texts, acog_text_of(text).bytes);
+        texts->count++;
+        texts->bytes += text.raw.len + sizeof(GAP);
+    }
+}
+
+static void gather_all(struct texts *texts, const struct acog_json_value *found)
+{
+    texts->count = 0;
+    append(texts, ACOG_VIEW("\""));
+    gather(texts, found[ITEM_SUMMARY]);
+    gather(texts, found[ITEM_CONTENT]);
+    append(texts, ACOG_VIEW("\""));
+}
+
+/* Absent: there is no text. */
+static struct acog_json_value read_texts(struct acog_conversation_builder *builder,
+                                         const struct acog_json_value *found)
+{
+    struct texts texts = {.code = ACOG_OK};
+    struct acog_buffer joined;
+    gather_all(&texts, found);
+    if (texts.count <= 1) {
+        return texts.first;
+    }
+    char *memory = acog_arena_take(builder->arena, texts.bytes);
+    if (memory == NULL) {
+        builder->code = ACOG_NO_MEMORY;
+        return (struct acog_json_value){.escaped = false};
+    }
+    acog_buffer_init_over(&joined, memory, texts.bytes);
+    texts.joined = &joined;
+    gather_all(&texts, found);
+    ACOG_ASSERT(texts.code == ACOG_OK);
+    return (struct acog_json_value){
+        .raw = acog_buffer_view(&joined), .type = ACOG_JSON_STRING, .escaped = true};
+}
+
+/* A thought signature of Gemini with a call's id is that call's (answer_to_responses.c puts it behind it). Of a call
+ * that the client left out it is nobody's. */
+static void give_to_call(const struct acog_conversation_builder *builder,
+                         const struct acog_opaque *opaque)
+{
+    struct acog_part *part = builder->turn != NULL ? builder->turn->parts.first : NULL;
+    while (part != NULL && (part->kind != ACOG_PART_TOOL_CALL ||
+                            !acog_view_equal(part->id.bytes, opaque->id.bytes))) {
+        part = part->next;
+    }
+    if (part != NULL) {
+        part->opaque = *opaque;
+    }
+}
+
+static void read_reasoning(struct acog_conversation_builder *builder,
+                           const struct acog_json_value *found)
+{
+    struct acog_json_value text = read_texts(builder, found);
+    struct acog_opaque opaque =
+        acog_opaque_read(acog_text_of(found[ITEM_ENCRYPTED]), ACOG_DIALECT_RESPONSES);
+    if (opaque.maker == ACOG_DIALECT_GEMINI && opaque.id.bytes.len > 0) {
+        give_to_call(builder, &opaque);
+        return;
+    }
+    if (!acog_json_present(text) && opaque.maker == ACOG_DIALECT_COUNT) {
+        return;
+    }
+    if (opaque.maker == ACOG_DIALECT_RESPONSES && opaque.id.bytes.len == 0) {
+        opaque.id = acog_text_of(found[ITEM_ID]);
+        opaque.redacted = !acog_json_present(text);
+    }
+    struct acog_part *part = acog_builder_part(builder, ACOG_TURN_ASSISTANT, ACOG_PART_REASONING);
+    if (part != NULL) {
+        part->text = text;
+        part->opaque = opaque;
+    }
+}
+
+/* -- all ------------------------------------------------------------------------------------------- */
+
+static void read_item(struct acog_conversation_builder *builder, size_t index,
+                      struct acog_json_value value)
+{
+    struct place place = {.role = ACOG_TURN_ASSISTANT, .item = index};
+    struct acog_json_value found[ITEM_MEMBER_COUNT];
+    if (value.type != ACOG_JSON_OBJECT) {
+        acog_builder_refuse(builder, "input[%zu]: must be an object", index);
+        return;
+    }
+    acog_json_members(value, item_names, found, ITEM_MEMBER_COUNT);
+    struct acog_json_value type = found[ITEM_TYPE];
+    bool typed = has_text(type);
+    if (is_type(type, "message") || (!typed && acog_json_present(found[ITEM_ROLE]))) {
+        read_message(builder, &place, found);
+    } else if (is_type(type, "function_call")) {
+        read_call(builder, &place, found);
+    } else if (is_type(type, "function_call_output")) {
+        read_result(builder, &place, found);
+    } else if (is_type(type, "reasoning")) {
+        read_reasoning(builder, found);
+    } else {
+        struct acog_part *part = acog_builder_part(builder, ACOG_TURN_ASSISTANT, ACOG_PART_FOREIGN);
+        if (part != NULL) { /* without a type it is a reference to an item that OpenAI keeps */
+            part->type = typed ? acog_text_of(type).bytes : ACOG_VIEW("item_reference");
+        }
+    }
+}
+
+void acog_responses_read_input(struct acog_conversation_builder *builder,
+                               struct acog_json_value input)
+{
+    if (is_string(input)) {
+        struct place place = {.role = ACOG_TURN_USER};
+        (void)add_text(builder, &place, ACOG_PART_TEXT, input);
+        return;
+    }
+    if (input.type != ACOG_JSON_ARRAY) {
+        acog_builder_refuse(builder, "input: must be a string or a list");
+        return;
+    }
+    struct acog_json_cursor cursor = acog_json_enter(input);
+    for (size_t index = 0; builder->code == ACOG_OK && acog_json_next(&cursor); index++) {
+        read_item(builder, index, cursor.value);
+    }
+}
