@@ -105,15 +105,22 @@ static bool is_sampling(enum acog_field field)
 bool acog_put_takes(const struct acog_request_writer *writer, enum acog_field field)
 {
     const struct acog_model_rules *rules = writer->translation->rules;
+    if (field == ACOG_FIELD_STORE) {
+        return false; /* what is kept of a translated request is nothing that its client could ask for again */
+    }
     if (field == ACOG_FIELD_TOP_K && !rules->top_k) {
         return false;
     }
     return !is_sampling(field) || rules->temperature;
 }
 
-static bool is_default_temperature(enum acog_field field, struct acog_json_value value)
+/* What happens anyway, where the field is not sent. */
+static bool is_default(enum acog_field field, struct acog_json_value value)
 {
     double number = 0;
+    if (field == ACOG_FIELD_STORE) {
+        return value.type == ACOG_JSON_FALSE;
+    }
     return field == ACOG_FIELD_TEMPERATURE && acog_json_double(value, &number) && number > 0.9999 &&
            number < 1.0001;
 }
@@ -121,7 +128,7 @@ static bool is_default_temperature(enum acog_field field, struct acog_json_value
 void acog_put_field_lost(struct acog_request_writer *writer, enum acog_field field)
 {
     const struct acog_conversation *conversation = writer->conversation;
-    if (!is_default_temperature(field, conversation->fields[field])) {
+    if (!is_default(field, conversation->fields[field])) {
         acog_put_dropped(writer,
                          acog_field_name(field, acog_surface_dialect(conversation->surface)));
     }
