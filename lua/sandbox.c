@@ -350,12 +350,37 @@ static void push_allowed(lua_State *L, const char *library)
     lua_remove(L, own);
 }
 
+/* Lua's own names that are not there, and what stands in for them. */
+static const struct {
+    const char *name;
+    const char *instead;
+} elsewhere[] = {
+    {"print", "nothing here has an output; in a test t.attach(name, value) puts a value into the "
+              "report, and error(text) shows a text"},
+    {"os", "there is no clock and no environment; a secret is acog.env \"NAME\""},
+    {"io", "there are no files; a list of words can stand in a file of its own, read by `require`"},
+    {"load", "code stands in files, read by `require`"},
+    {"loadstring", "code stands in files, read by `require`"},
+    {"loadfile", "code stands in files, read by `require`"},
+    {"dofile", "code stands in files, read by `require`"},
+    {"setmetatable", "tables are plain"},
+    {"getmetatable", "tables are plain"},
+    {"unpack", "it is table.unpack"},
+    {"coroutine", "a function runs to its end"},
+    {"acog", "it is local acog = require \"acog\""},
+    {"test", "it is local test = require \"acog.test\""},
+};
+
 static int refuse_unknown_global(lua_State *L)
 {
-    return luaL_error(L,
-                      "\"%s\" is not a name of the sandbox: local variables need `local`, "
-                      "modules need `require`",
-                      luaL_tolstring(L, 2, NULL));
+    const char *name = luaL_tolstring(L, 2, NULL);
+    const char *instead = "local variables need `local`, modules need `require`";
+    for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++) {
+        if (strcmp(elsewhere[i].name, name) == 0) {
+            instead = elsewhere[i].instead;
+        }
+    }
+    return luaL_error(L, "\"%s\" is not a name of the sandbox: %s", name, instead);
 }
 
 static int refuse_global(lua_State *L)

@@ -90,18 +90,32 @@ static int refuse_write(lua_State *L)
     return luaL_error(L, "requests and candidates are read-only");
 }
 
+/* "a, b, c", as a text of Lua's. */
+static const char *push_list(lua_State *L, const char *const *names)
+{
+    luaL_Buffer list;
+    luaL_buffinit(L, &list);
+    for (size_t i = 0; names[i] != NULL; i++) {
+        luaL_addstring(&list, i == 0 ? "" : ", ");
+        luaL_addstring(&list, names[i]);
+    }
+    luaL_pushresult(&list);
+    return lua_tostring(L, -1);
+}
+
 static void refuse_field(lua_State *L, const char *what, const char *const *names)
 {
     struct acog_view key = acog_view_of(lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?");
     struct nearest nearest = {.word = key};
+    const char *allowed = push_list(L, names);
     for (size_t i = 0; names[i] != NULL; i++) {
         nearest_offer(&nearest, acog_view_of(names[i]));
     }
     if (nearest.best.ptr != NULL) {
-        luaL_error(L, "%s has no field \"%s\"; did you mean \"%s\"?", what, key.ptr,
-                   nearest.best.ptr);
+        luaL_error(L, "%s has no field \"%s\"; did you mean \"%s\"? Allowed: %s", what, key.ptr,
+                   nearest.best.ptr, allowed);
     }
-    luaL_error(L, "%s has no field \"%s\"", what, key.ptr);
+    luaL_error(L, "%s has no field \"%s\". Allowed: %s", what, key.ptr, allowed);
 }
 
 /* The number of the field at stack place 2, by the table of names in upvalue 1. */

@@ -30,7 +30,7 @@ static void print_dropped(struct acog_buffer *out, const struct acog_snapshot *s
     if (row->reason.len > 0) {
         (void)!acog_buffer_format(out, ": %.*s", ACOG_VIEW_FMT(row->reason));
     }
-    if (filter.place.len > 0) {
+    if (filter.place.len > 0 && !acog_view_equal(filter.place, filter.name)) {
         (void)!acog_buffer_format(out, " (%.*s)", ACOG_VIEW_FMT(filter.place));
     }
 }

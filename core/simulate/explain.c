@@ -24,6 +24,7 @@ struct explanation {
     struct acog_buffer body;   /* made for the model */
     struct acog_buffer answer; /* the decision record, or why the request is refused */
     unsigned status;           /* of the answer */
+    bool choosing;             /* the plan is not the one that is told */
 };
 
 static void print_findings(FILE *out, const struct acog_report *report)
@@ -90,7 +91,7 @@ static void ask(struct explanation *explanation, const struct acog_ask *question
     struct acog_answer answer = {0};
     struct acog_error error = {0};
     acog_policy_answer(explanation->state, question, &answer, &error);
-    if (answer.failed) {
+    if (answer.failed && !explanation->choosing) {
         (void)fprintf(explanation->options->errors, "acog explain: the policy failed: %s\n",
                       error.text);
     }
@@ -177,20 +178,41 @@ static void print_lines(const struct explanation *explanation)
     }
 }
 
-/* The surface to explain: as asked for, or the first on which there is a candidate. */
+/* Whether something else than its API kept a connection away. */
+static bool has_other_reason(const struct explanation *explanation)
+{
+    const struct acog_request *request = acog_exchange_record(explanation->exchange)->request;
+    const struct acog_policy *policy = &explanation->snapshot->policy;
+    for (size_t i = 0; i < request->plan_count; i++) {
+        size_t filter = request->plan[i].filter;
+        if (filter >= policy->filter_count || policy->filters[filter].kind != ACOG_FILTER_DIALECT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The surface to explain: as asked for, or the first on which there is a candidate, else the first that says more than
+ * that nobody speaks it. */
 static enum acog_surface choose_surface(struct explanation *explanation)
 {
     static const enum acog_surface surfaces[] = {ACOG_SURFACE_CHAT, ACOG_SURFACE_MESSAGES,
                                                  ACOG_SURFACE_RESPONSES};
     const struct acog_explain_options *options = explanation->options;
+    enum acog_surface telling = ACOG_SURFACE_COUNT;
+    explanation->choosing = true;
     for (size_t i = 0; options->any_surface && i < sizeof(surfaces) / sizeof(surfaces[0]); i++) {
         bool served = plan_on(explanation, surfaces[i]);
+        if (served || (telling == ACOG_SURFACE_COUNT && has_other_reason(explanation))) {
+            telling = surfaces[i];
+        }
         acog_exchange_reset(explanation->exchange);
         if (served) {
-            return surfaces[i];
+            break;
         }
     }
-    return options->surface;
+    explanation->choosing = false;
+    return telling == ACOG_SURFACE_COUNT ? options->surface : telling;
 }
 
 static enum acog_simulate_exit explain(struct explanation *explanation)

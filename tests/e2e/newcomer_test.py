@@ -71,7 +71,13 @@ def quickstart(acog):
                 assert text in output, f"{command}: no {text} in\n{output}"
 
 
+def help_of_commands(acog):
+    for command in ["serve", "check", "test", "explain"]:
+        assert f"acog {command}" in run([acog, command, "--help"])
+
+
 if __name__ == "__main__":
+    help_of_commands(sys.argv[1])
     readme(sys.argv[1])
     quickstart(sys.argv[1])
     print("newcomer: ok")

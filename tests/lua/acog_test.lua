@@ -122,6 +122,9 @@ test("a function that fails is a policy error, with its place in the log alone",
   failing(t, function(request) return request.modle end,
     'request has no field "modle"; did you mean "model"?')
   failing(t, function(_, candidate) return candidate.chanel end, 'did you mean "channel"?')
+  failing(t, function(request) return request.temperature end,
+    'request has no field "temperature". Allowed: model, surface, ')
+  failing(t, function(request) return request.metadata.region end, 'did you mean "header"?')
   failing(t, function() end, "answered a nil; it must answer true, or false and a reason")
   failing(t, function() return false, {} end, "the reason must be a text")
   failing(t, function(request) request.model = "x" end, "read-only")

@@ -12,6 +12,14 @@ test("what is not in the sandbox is an error, not nil", function(t)
   end
 end)
 
+test("a name of Lua's that is not there says what stands in for it", function(t)
+  t.error(function() return _ENV["print"] end, "t.attach(name, value)")
+  t.error(function() return _ENV["os"] end, 'acog.env "NAME"')
+  t.error(function() return _ENV["unpack"] end, "it is table.unpack")
+  t.error(function() return _ENV["acog"] end, 'local acog = require "acog"')
+  t.error(function() return _ENV["reslut"] end, "local variables need `local`")
+end)
+
 test("globals cannot be made or changed", function(t)
   t.error(function() _ENV.answer = 42 end, 'no globals: declare "answer" as local')
   t.error(function() _ENV.pairs = nil end, "no globals")

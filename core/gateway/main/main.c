@@ -2,6 +2,7 @@
 #include "acog/gateway.h"
 #include "acog/simulate.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,10 +28,28 @@ static const char usage[] =
     "  acog version\n"
     "  acog help\n"
     "\n"
+    "acog test --help and acog explain --help say more.\n"
     "Exit: 0 good, 1 failed, 2 the command was not understood or could not be done.\n";
+
+static int help(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    (void)fputs(usage, stdout);
+    return ACOG_MAIN_GOOD;
+}
+
+/* `acog serve --help`; test and explain have a help of their own. */
+static bool asks_for_help(int argc, char **argv)
+{
+    return argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+}
 
 static int serve(int argc, char **argv)
 {
+    if (asks_for_help(argc, argv)) {
+        return help(argc, argv);
+    }
     struct acog_serve_options options;
     struct acog_error error;
     if (acog_serve_options_read(argc - 1, argv + 1, &options, &error) != ACOG_OK) {
@@ -42,6 +61,9 @@ static int serve(int argc, char **argv)
 
 static int check(int argc, char **argv)
 {
+    if (asks_for_help(argc, argv)) {
+        return help(argc, argv);
+    }
     if (argc > 1 && argv[1][0] == '-') {
         (void)fprintf(stderr, "acog check: there is no option %s; acog check FILE\n", argv[1]);
         return ACOG_MAIN_USAGE;
@@ -69,14 +91,6 @@ static int version(int argc, char **argv)
     (void)argc;
     (void)argv;
     (void)printf("acog %s\n", ACOG_VERSION);
-    return ACOG_MAIN_GOOD;
-}
-
-static int help(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    (void)fputs(usage, stdout);
     return ACOG_MAIN_GOOD;
 }
 

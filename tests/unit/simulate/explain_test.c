@@ -73,8 +73,8 @@ static void a_plan_names_each_candidate_and_why_it_was_dropped(void **state)
     printed_has(&explained.out, "model m-1 on messages, policy acme\n");
     printed_has(&explained.out, "   1  two    direct   m-1  kept\n");
     printed_has(&explained.out, "   -  one    direct   m-1  dropped by ");
-    printed_has(&explained.out, ": legal stays in the EU (");
-    printed_has(&explained.out, "gateway.lua:7)\n");
+    printed_has(&explained.out,
+                "gateway.lua:7: legal stays in the EU\n"); /* its place is its name */
     printed_has(&explained.out, "   -  three  direct   m-1  dropped by dialect");
     assert_int_equal(explained.result, ACOG_EXIT_FINE);
     explained_fini(&explained);
@@ -88,6 +88,43 @@ static void the_first_surface_with_a_candidate_is_explained(void **state)
     explain(&explained, configuration, on_chat);
     printed_has(&explained.out, "model m-2 on chat, policy acme\n   1  three");
     assert_int_equal(explained.result, ACOG_EXIT_FINE);
+    explained_fini(&explained);
+}
+
+static void a_surface_that_nobody_speaks_is_not_the_reason(void **state)
+{
+    (void)state;
+    struct explained explained;
+    static const char messages_only[] =
+        "local acog = require 'acog'\n"
+        "local base = require 'policies.acog'\n"
+        "return acog.gateway { policy = base:with { name = 'acme', filters = "
+        "base.filters:before('circuit', function() return false, 'not today' end) },\n"
+        "  connections = { acog.connection 'one' { dialects = { 'messages' }, models = { 'm' } } } }";
+    static const char *const arguments[] = {"--model", "m", NULL};
+    explain(&explained, messages_only, arguments);
+    printed_has(&explained.out, "model m on messages, policy acme\n");
+    printed_has(&explained.out, ": not today\n");
+    assert_int_equal(explained.result, ACOG_EXIT_FAILED);
+    explained_fini(&explained);
+}
+
+static void a_policy_that_fails_is_told_once(void **state)
+{
+    (void)state;
+    struct explained explained;
+    static const char failing[] =
+        "local acog = require 'acog'\n"
+        "local base = require 'policies.acog'\n"
+        "return acog.gateway { policy = base:with { name = 'acme', filters = "
+        "base.filters:before('circuit', function(request) return request.metadata end) },\n"
+        "  connections = { acog.connection 'one' { simulate = true, models = { 'm' } } } }";
+    static const char *const arguments[] = {"--model", "m", NULL};
+    explain(&explained, failing, arguments);
+    printed_has(&explained.out, "500 policy_error\n");
+    const char *first = strstr(explained.errors.text, "the policy failed");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "the policy failed"));
     explained_fini(&explained);
 }
 
@@ -179,6 +216,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_names_each_candidate_and_why_it_was_dropped),
         cmocka_unit_test(the_first_surface_with_a_candidate_is_explained),
+        cmocka_unit_test(a_surface_that_nobody_speaks_is_not_the_reason),
+        cmocka_unit_test(a_policy_that_fails_is_told_once),
         cmocka_unit_test(a_plan_that_leaves_nothing_says_what_the_client_would_get),
         cmocka_unit_test(json_is_the_decision_record),
         cmocka_unit_test(a_body_can_be_given_whole),
