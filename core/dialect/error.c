@@ -24,6 +24,7 @@ struct error_reader {
     struct acog_json_value inside[INSIDE_MAX];
     size_t inside_count;
     struct acog_view spare_message; /* for want of a better one */
+    struct acog_view spare_code;
 };
 
 /* -- words ----------------------------------------------------------------------------------------- */
@@ -106,6 +107,14 @@ static void keep_first(struct acog_view *kept, struct acog_view text)
     if (kept->len == 0) {
         *kept = text;
     }
+}
+
+/* A code that only repeats the HTTP status names nothing: it is taken when nothing else is there. */
+static void keep_code(struct error_reader *reader, struct acog_view code)
+{
+    unsigned long long number = 0;
+    bool status = acog_view_to_u64(code, &number) && number >= 100 && number < 600;
+    keep_first(status ? &reader->spare_code : &reader->failure->code, code);
 }
 
 /* -- what is inside -------------------------------------------------------------------------------- */
@@ -269,6 +278,7 @@ static void read_details(struct error_reader *reader, struct acog_json_value det
     while (details.type == ACOG_JSON_ARRAY && acog_json_next(&cursor)) {
         struct acog_json_value found[2];
         acog_json_members(cursor.value, names, found, 2);
+        keep_code(reader, word_of(reader, found[0]));
         add_code(reader, text_of(reader, found[0]));
         read_wait(reader, found[1]);
     }
@@ -377,8 +387,8 @@ static void read_codes(struct error_reader *reader, const struct acog_json_value
     type = type.len > 0 ? type : text_of(reader, found[ACOG_MEMBER_ERROR_TYPE]);
     type = type.len > 0 || !google ? type : status;
     keep_first(&failure->type, cut(type, WORD_BYTES_MAX));
-    keep_first(&failure->code, word_of(reader, found[ACOG_MEMBER_CODE]));
-    keep_first(&failure->code, word_of(reader, found[ACOG_MEMBER_ERROR_CODE]));
+    keep_code(reader, word_of(reader, found[ACOG_MEMBER_CODE]));
+    keep_code(reader, word_of(reader, found[ACOG_MEMBER_ERROR_CODE]));
     add_code(reader, text_of(reader, found[ACOG_MEMBER_CODE]));
     add_code(reader, text_of(reader, found[ACOG_MEMBER_ERROR_CODE]));
     add_code(reader, type);
@@ -462,6 +472,7 @@ static void gather(struct error_reader *reader, struct acog_view body)
     keep_first(&failure->message, reader->spare_message);
     failure->message = cut(failure->message, ACOG_ERROR_MESSAGE_MAX);
     keep_first(&failure->code, failure->type);
+    keep_first(&failure->code, reader->spare_code);
 }
 
 /* -- what only the whole tells --------------------------------------------------------------------- */

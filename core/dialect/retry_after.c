@@ -6,6 +6,11 @@
     INT64_C(       \
         100000000000000) /* larger ones count as this: far above every cap, far below overflow */
 
+/* A bare number of seconds that is no wait but a Unix time, in seconds or (OpenRouter) in milliseconds; as read_number()
+ * gives them, in thousandths. */
+#define UNIX_S_MIN_MS (INT64_C(1000000000) * 1000)
+#define UNIX_MS_MIN   (INT64_C(1000000000) * 1000 * 1000)
+
 static int64_t capped(int64_t milliseconds)
 {
     if (milliseconds < 0) {
@@ -110,6 +115,12 @@ int64_t acog_dialect_reset_ms(struct acog_view value, int64_t unix_now_s)
         return -1;
     }
     int64_t seconds_ms = read_number(value);
+    if (seconds_ms >= UNIX_MS_MIN) {
+        return capped(seconds_ms / 1000 - unix_now_s * 1000);
+    }
+    if (seconds_ms >= UNIX_S_MIN_MS) {
+        return capped(seconds_ms - unix_now_s * 1000);
+    }
     if (seconds_ms >= 0) {
         return capped(seconds_ms);
     }

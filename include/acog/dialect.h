@@ -142,9 +142,10 @@ enum acog_code acog_dialect_read_answer(enum acog_surface surface, struct acog_v
 /* -- errors ---------------------------------------------------------------------------------------- */
 
 /* Reads an error body of any provider, in any of the shapes that are known (FACTS, "What providers send"):
- * never fails, finds what it can. Sets shapes, message (cut at ACOG_ERROR_MESSAGE_MAX bytes), code, type, categories;
- * and retry_after_ms where the body tells it and nothing else has. Cause, clock and status are left alone. `status`: 0
- * for an event inside a stream. Texts point into body or arena. */
+ * never fails, finds what it can, also in an error that a relay put into its own, as an object or as JSON in a text.
+ * Sets shapes, message (cut at ACOG_ERROR_MESSAGE_MAX bytes), code, type, categories; and retry_after_ms where the body
+ * tells it and nothing else has. Cause, clock and status are left alone. `status`: 0 for an event inside a stream. Texts
+ * point into body or arena. */
 void acog_dialect_read_error(struct acog_view body, unsigned status, struct acog_arena *arena,
                              struct acog_failure *failure);
 
@@ -154,8 +155,8 @@ void acog_dialect_read_error(struct acog_view body, unsigned status, struct acog
 int64_t acog_dialect_retry_after_ms(struct acog_view retry_after, struct acog_view retry_after_ms,
                                     int64_t unix_now_s);
 
-/* The five spellings of a reset value (FACTS, 2): `6ms`, `1.2s`, `6m0.5s`, `1h2m3.4s`, bare seconds, a RFC 3339 time.
- * As above. */
+/* The five spellings of a reset value (FACTS, 2): `6ms`, `1.2s`, `6m0.5s`, `1h2m3.4s`, bare seconds, a RFC 3339 time;
+ * and a Unix time in seconds or milliseconds, which is told from seconds by its size. As above. */
 int64_t acog_dialect_reset_ms(struct acog_view value, int64_t unix_now_s);
 
 #endif

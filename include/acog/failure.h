@@ -23,7 +23,8 @@ struct acog_failure {
     int64_t retry_after_ms; /* -1: none */
     /* The provider's text for a human, decoded; may hold anything: see B109. */
     struct acog_view message;
-    struct acog_view code; /* the error's code, else its type, as written */
+    /* The error's code, as written; where it has none, or one that only repeats the status (400), its type. */
+    struct acog_view code;
     struct acog_view type; /* the error's type, as written */
     /* Of a refusal, lower case with '_' (S1.15, G1.4). */
     struct acog_view categories[ACOG_CATEGORIES_MAX];

@@ -1,4 +1,4 @@
-/* error_test.c - the facts of error bodies, on samples of our own; corpus_test.c has the recorded ones. */
+/* error_test.c - the facts of error bodies, on samples of our own; tests/data has the recorded ones. */
 #include "acog/buffer.h"
 #include "acog/dialect.h"
 #include "acog/memory.h"
@@ -126,6 +126,45 @@ static void shapes_of_each_kind(void **state)
          "temporarily rate-limited upstream\"}}}",
          RATE_LIMIT},
         {"{\"__type\":\"ThrottlingException\",\"Message\":\"x\"}", RATE_LIMIT},
+        {"{\"__type\":\"com.amazon.coral.service#ThrottlingException\",\"message\":\"Rate exceeded\"}",
+         RATE_LIMIT},
+        {"{\"code\":\"Throttling.RateQuota\",\"message\":\"x\"}", RATE_LIMIT},
+        /* the providers that are left, one error each */
+        {"{\"error\":{\"code\":\"tokens_limit_reached\",\"message\":\"Max size: 8000 tokens.\"}}",
+         CONTEXT_OVERFLOW}, /* GitHub */
+        {"{\"message\":\"too many tokens: size limit exceeded by 9 tokens.\"}",
+         CONTEXT_OVERFLOW}, /* Cohere */
+        {"{\"object\":\"error\",\"message\":\"Prompt contains 9 tokens, too large for model with 8 maximum "
+         "context length\",\"type\":\"invalid_request_error\"}",
+         CONTEXT_OVERFLOW}, /* Mistral */
+        {"{\"object\":\"error\",\"message\":\"The input (9 tokens) is longer than the model's context "
+         "length (8 tokens).\",\"type\":\"BadRequestError\"}",
+         CONTEXT_OVERFLOW}, /* SGLang */
+        {"{\"error\":\"the input length exceeds the context length\"}",
+         CONTEXT_OVERFLOW}, /* Ollama */
+        {"{\"error\":{\"code\":400,\"message\":\"request (9 tokens) exceeds the available context size (8 "
+         "tokens)\",\"type\":\"exceed_context_size_error\"}}",
+         CONTEXT_OVERFLOW}, /* llama.cpp */
+        {"{\"code\":\"c\",\"error\":\"This model's maximum prompt length is 8 but the request contains 9 "
+         "tokens.\"}",
+         CONTEXT_OVERFLOW}, /* xAI */
+        {"{\"errors\":[{\"message\":\"AiError: No such model @cf/a\",\"code\":5007}],\"success\":false}",
+         MODEL_UNKNOWN}, /* Cloudflare */
+        {"{\"error\":{\"message\":\"Model Not Exist\",\"type\":\"invalid_request_error\"}}",
+         MODEL_UNKNOWN}, /* DeepSeek */
+        {"{\"error\":{\"message\":\"The model `m` has been decommissioned\",\"code\":"
+         "\"model_decommissioned\"}}",
+         MODEL_UNKNOWN}, /* Groq */
+        {"{\"error\":{\"message\":\"Error code: 400 - {'error': {'code': 'ResponsibleAIPolicyViolation'}}\"}}",
+         REFUSAL}, /* Azure behind a relay in Python */
+        {"{\"code\":\"DataInspectionFailed\",\"message\":\"x\"}", REFUSAL}, /* Alibaba */
+        {"{\"error\":{\"message\":\"Insufficient Balance\",\"code\":\"invalid_request_error\"}}",
+         NO_CREDIT},                               /* DeepSeek */
+        {"{\"error\":\"unauthorized\"}", KEY_BAD}, /* vLLM */
+        {"{\"detail\":\"Not authenticated\"}", KEY_BAD},
+        {"<html><h1>401 Authorization Required</h1></html>", KEY_BAD},
+        {"<html><h1>429 Too Many Requests</h1></html>", RATE_LIMIT},
+        {"<html><h1>503 Service Temporarily Unavailable</h1></html>", CANNOT_SERVE},
         /* nothing to tell */
         {"", 0},
         {"null", 0},
@@ -158,8 +197,11 @@ static void texts_and_codes_come_from_wherever_they_are(void **state)
     } cases[] = {
         {"{\"error\":{\"message\":\"a\\nb\",\"code\":\"c\",\"type\":\"t\"}}", "a\nb", "c", "t"},
         {"{\"type\":\"error\",\"error\":{\"type\":\"t\",\"message\":\"m\"}}", "m", "t", "t"},
-        {"{\"error\":{\"code\":429,\"message\":\"m\",\"status\":\"S\"}}", "m", "429", "S"},
-        {"{\"object\":\"error\",\"message\":\"m\",\"type\":\"T\",\"code\":400}", "m", "400", "T"},
+        {"{\"error\":{\"code\":429,\"message\":\"m\",\"status\":\"S\"}}", "m", "S", "S"},
+        {"{\"error\":{\"code\":429,\"message\":\"m\"}}", "m", "429", ""},
+        {"{\"object\":\"error\",\"message\":\"m\",\"type\":\"T\",\"code\":400}", "m", "T", "T"},
+        {"{\"object\":\"error\",\"message\":\"m\",\"type\":\"T\",\"code\":\"3210\"}", "m", "3210",
+         "T"},
         {"{\"code\":\"c\",\"error\":\"m\"}", "m", "c", ""},
         {"{\"detail\":\"m\"}", "m", "", ""},
         {"{\"detail\":[{\"msg\":\"m\",\"loc\":[]}]}", "m", "", ""},
@@ -169,6 +211,22 @@ static void texts_and_codes_come_from_wherever_they_are(void **state)
          "m", "c", ""},
         {"{\"type\":\"error\",\"code\":\"c\",\"message\":\"m\",\"param\":null}", "m", "c", ""},
         {"{\"Message\":\"m\"}", "m", "", ""},
+        {"{\"__type\":\"com.amazon.coral.service#AException:http://a/\",\"Message\":\"m\"}", "m",
+         "AException", "AException"},
+        {"{\"error\":\"m\",\"error_type\":\"t\"}", "m", "t", "t"},
+        {"{\"error_code\":\"C\",\"message\":\"m\"}", "m", "C", ""},
+        {"{\"type\":\"about:blank\",\"title\":\"t\",\"detail\":\"m\",\"status\":403}", "m", "", ""},
+        {"{\"type\":\"https://a.example/e\",\"title\":\"m\",\"status\":\"failed\"}", "m", "", ""},
+        {"{\"detail\":{\"error\":\"m\"}}", "m", "", ""},
+        {"{\"object\":\"error\",\"message\":{\"detail\":[{\"msg\":\"m\"}]},\"type\":\"t\"}", "m",
+         "t", "t"},
+        {"{\"error\":{\"error\":{\"message\":\"m\",\"code\":\"c\"}}}", "m", "c", ""},
+        {"{\"error\":{\"error\":\"m\"}}", "m", "", ""},
+        {"[{\"candidates\":[]},{\"error\":{\"message\":\"m\",\"code\":503}}]", "m", "503", ""},
+        {"{\"error\":{\"code\":400,\"message\":\"m\",\"status\":\"S\",\"details\":[{\"reason\":\"R\"}]}}",
+         "m", "R", "S"},
+        {"{\"error\":{\"code\":null,\"message\":\"m\",\"innererror\":{\"code\":\"c\"}}}", "m", "c",
+         ""},
         {"\"m\"", "m", "", ""},
         {" plain words ", "plain words", "", ""},
         {"<html>x</html>", "", "", ""},
@@ -188,6 +246,287 @@ static void texts_and_codes_come_from_wherever_they_are(void **state)
         }
         acog_arena_fini(&read.arena);
     }
+}
+
+/* An error as a relay wraps it: the first text that means something is the message. */
+static void errors_inside_of_errors_are_read(void **state)
+{
+    static const struct {
+        const char *body;
+        unsigned shapes;
+        const char *message;
+        const char *code;
+    } cases[] = {
+        /* JSON as the text of an error: Gemini's SDK, Databricks */
+        {"{\"error\":{\"message\":\"{\\\"error\\\":{\\\"code\\\":429,\\\"message\\\":\\\"slow\\\","
+         "\\\"status\\\":\\\"RESOURCE_EXHAUSTED\\\"}}\",\"code\":429}}",
+         RATE_LIMIT, "slow", "RESOURCE_EXHAUSTED"},
+        {"{\"error\":\"[{\\\"error\\\":{\\\"message\\\":\\\"no\\\",\\\"code\\\":"
+         "\\\"model_not_found\\\"}}]\"}",
+         MODEL_UNKNOWN, "no", "model_not_found"},
+        /* with words before it */
+        {"{\"error\":\"Error: 400 {\\\"type\\\":\\\"error\\\",\\\"error\\\":{\\\"type\\\":"
+         "\\\"overloaded_error\\\",\\\"message\\\":\\\"busy\\\"}}\"}",
+         OVERLOAD, "busy", "overloaded_error"},
+        /* an event stream with an error's status */
+        {"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\","
+         "\"message\":\"slow\"}}\n\n",
+         RATE_LIMIT, "slow", "rate_limit_error"},
+        /* OpenRouter: words, JSON or an object of the provider behind it */
+        {"{\"error\":{\"message\":\"Provider returned error\",\"code\":400,\"metadata\":{\"raw\":"
+         "\"{\\\"error\\\":{\\\"message\\\":\\\"long\\\",\\\"code\\\":"
+         "\\\"context_length_exceeded\\\"}}\",\"provider_name\":\"X\"}}}",
+         CONTEXT_OVERFLOW, "long", "context_length_exceeded"},
+        {"{\"error\":{\"message\":\"Provider returned error\",\"code\":429,\"metadata\":{\"raw\":"
+         "\"m is rate-limited upstream\"}}}",
+         RATE_LIMIT, "m is rate-limited upstream", "429"},
+        {"{\"error\":{\"message\":\"Provider returned error\",\"code\":502,\"metadata\":{\"raw\":{"
+         "\"error\":{\"type\":\"overloaded_error\"}}}}}",
+         OVERLOAD, "Provider returned error", "overloaded_error"},
+        /* a reason inside Google's older list */
+        {"[{\"error\":{\"code\":429,\"message\":\"m\",\"errors\":[{\"reason\":"
+         "\"rateLimitExceeded\"}]}}]",
+         RATE_LIMIT, "m", "429"},
+        /* what a message quotes of the request is none */
+        {"{\"error\":{\"message\":\"bad arguments {\\\"code\\\":\\\"slow_down\\\"}\"}}", 0,
+         "bad arguments {\"code\":\"slow_down\"}", ""},
+        /* nor what a model wrote (Groq) */
+        {"{\"error\":{\"message\":\"m\",\"code\":\"tool_use_failed\",\"failed_generation\":"
+         "\"{\\\"error\\\":{\\\"code\\\":\\\"overloaded\\\"}}\"}}",
+         0, "m", "tool_use_failed"},
+        /* JSON that says nothing is still a text */
+        {"{\"error\":\"{\\\"a\\\":1}\"}", 0, "{\"a\":1}", ""},
+        {"{\"error\":\"{\\\"a\\\":\"}", 0, "{\"a\":", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct read read = read_text(cases[i].body);
+        if (read.failure.shapes != cases[i].shapes ||
+            !acog_view_equal(read.failure.message, acog_view_of(cases[i].message)) ||
+            !acog_view_equal(read.failure.code, acog_view_of(cases[i].code))) {
+            fail_msg("%s\n  gave %#x | %.*s | %.*s", cases[i].body, read.failure.shapes,
+                     ACOG_VIEW_FMT(read.failure.message), ACOG_VIEW_FMT(read.failure.code));
+        }
+        acog_arena_fini(&read.arena);
+    }
+}
+
+/* What looks like one thing and is another (FACTS 3-6). */
+static void false_friends(void **state)
+{
+    static const struct {
+        unsigned status;
+        const char *body;
+        unsigned shapes;
+    } cases[] = {
+        /* rates in the words of an overflow */
+        {429, "{\"message\":\"Too many tokens, please wait before trying again.\"}", RATE_LIMIT},
+        {413,
+         "{\"error\":{\"message\":\"Request too large for model m on tokens per minute (TPM): Limit 1, "
+         "Requested 2\",\"type\":\"tokens\",\"code\":\"rate_limit_exceeded\"}}",
+         RATE_LIMIT},
+        {429,
+         "{\"message\":\"Tokens per minute limit exceeded - too many tokens processed.\",\"type\":"
+         "\"too_many_tokens_error\",\"code\":\"token_quota_exceeded\"}",
+         RATE_LIMIT},
+        {429,
+         "{\"error\":{\"message\":\"This would exceed the rate limit of 5 input tokens per minute. "
+         "Reduce the prompt length.\",\"type\":\"invalid_request_error\"}}",
+         RATE_LIMIT},
+        /* money in the words of an overflow, a rate in the words of money */
+        {402,
+         "{\"error\":{\"code\":402,\"message\":\"This request requires more credits, or fewer "
+         "max_tokens. You can only afford 9.\"}}",
+         NO_CREDIT},
+        {429,
+         "{\"error\":{\"type\":\"insufficient_quota\",\"message\":\"You exceeded your current quota, "
+         "please check your plan and billing details.\"}}",
+         NO_CREDIT},
+        {429,
+         "{\"error\":{\"code\":429,\"status\":\"RESOURCE_EXHAUSTED\",\"message\":\"You exceeded your "
+         "current quota, please check your plan and billing details. Head to: "
+         "https://ai.google.dev/gemini-api/docs/rate-limits.\"}}",
+         RATE_LIMIT},
+        /* "too many" and "too long" of other things */
+        {400,
+         "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"Too many "
+         "strict tools (21).\"}}",
+         0},
+        {400,
+         "{\"error\":{\"code\":\"string_above_max_length\",\"message\":\"Invalid 'user': string too "
+         "long. Expected a string with maximum length 64.\"}}",
+         0},
+        {400,
+         "{\"error\":{\"code\":\"string_above_max_length\",\"message\":\"Invalid "
+         "'messages[1].tool_calls[0].id': string too long.\"}}",
+         0},
+        {400,
+         "{\"error\":{\"code\":\"string_above_max_length\",\"message\":\"Invalid "
+         "'messages[1].content': string too long.\"}}",
+         CONTEXT_OVERFLOW},
+        {400, "{\"message\":\"Too many inputs in request, split into more batches.\"}", 0},
+        /* blocking and safety that refuse nothing */
+        {400,
+         "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"The "
+         "following domains are not accessible to our user agent: ['a.example']. Read more on how to "
+         "block the crawler.\"}}",
+         0},
+        {400,
+         "{\"error\":{\"code\":400,\"status\":\"INVALID_ARGUMENT\",\"message\":\"Invalid value at "
+         "'safety_settings[0].category', HARM_CATEGORY_HATE_SPEECH, HARM_CATEGORY_HARASSMENT\"}}",
+         0},
+        {500, "{\"error\":{\"code\":\"content_filter_error\",\"message\":\"not filtered\"}}", 0},
+        {400,
+         "{\"error\":{\"message\":\"m\",\"content_filter_result\":{\"error\":{\"code\":"
+         "\"content_filter_error\"}}}}",
+         0},
+        {400,
+         "{\"error\":{\"code\":400,\"message\":\"empty content\",\"metadata\":{\"error_type\":"
+         "\"invalid_prompt\"}}}",
+         0},
+        /* a 404 that is not the model, a 403 that is not the key */
+        {404, "{\"error\":{\"message\":\"Response with id 'resp_1' not found.\"}}", 0},
+        {404, "{\"error\":{\"message\":\"No such File object: f\"}}", 0},
+        {404,
+         "{\"error\":{\"message\":\"This is not a chat model and thus not supported in this "
+         "endpoint.\",\"param\":\"model\"}}",
+         0},
+        {404, "{\"error\":{\"message\":\"The model answered. The file f does not exist\"}}", 0},
+        {403,
+         "{\"error\":{\"code\":403,\"status\":\"PERMISSION_DENIED\",\"message\":\"CachedContent not "
+         "found (or permission denied)\"}}",
+         0},
+        {403, "{\"message\":\"You don't have access to the model with the specified model ID.\"}",
+         MODEL_UNKNOWN},
+        {403, "{\"error\":{\"code\":\"forbidden\",\"message\":\"Forbidden\"}}", 0},
+        {401, "{\"error\":{\"message\":\"Read how to become unauthorized\"}}", 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct read read = read_view(acog_view_of(cases[i].body), cases[i].status);
+        if (read.failure.shapes != cases[i].shapes) {
+            fail_msg("%s\n  shapes %#x, want %#x", cases[i].body, read.failure.shapes,
+                     cases[i].shapes);
+        }
+        acog_arena_fini(&read.arena);
+    }
+}
+
+/* A text as JSON has it, with a word for the '*' of a pattern. */
+static void append_phrase(struct acog_buffer *body, const char *text)
+{
+    for (const char *at = text; *at != '\0'; at++) {
+        struct acog_view byte = {at, 1};
+        struct acog_view put = *at == '*' ? ACOG_VIEW("a b") : byte;
+        put = *at == '"' ? ACOG_VIEW("\\\"") : put;
+        assert_int_equal(acog_buffer_append(body, put), ACOG_OK);
+    }
+}
+
+static void check_phrase(enum acog_shape shape, const char *place, const char *text)
+{
+    struct acog_buffer body;
+    bool code = strncmp(place, "CODE", 4) == 0;
+    acog_buffer_init(&body, 1024);
+    assert_int_equal(acog_buffer_append(&body, code ? ACOG_VIEW("{\"error\":{\"code\":\"")
+                                                    : ACOG_VIEW("{\"error\":{\"message\":\"")),
+                     ACOG_OK);
+    append_phrase(&body, text);
+    assert_int_equal(acog_buffer_append(&body, ACOG_VIEW("\"}}")), ACOG_OK);
+    struct read read = read_view(acog_buffer_view(&body), 400);
+    if ((read.failure.shapes & ACOG_BIT(shape)) == 0) {
+        fail_msg("%s \"%s\": shapes %#x", place, text, read.failure.shapes);
+    }
+    acog_arena_fini(&read.arena);
+    acog_buffer_fini(&body);
+}
+
+/* No row is written in a way that nothing fits. */
+static void every_phrase_is_found(void **state)
+{
+    (void)state;
+#define ACOG_PHRASE(shape, place, text)       check_phrase(ACOG_SHAPE_##shape, #place, text);
+#define ACOG_FALSE_FRIEND(shape, place, text) /* tests of their own */
+#include "core/dialect/error_phrase.def"
+#undef ACOG_PHRASE
+#undef ACOG_FALSE_FRIEND
+}
+
+static void codes_are_found_in_any_spelling(void **state)
+{
+    static const char *const codes[] = {"invalid_api_key", "InvalidApiKey", "invalid-api-key",
+                                        "Invalid API Key", "invalidapikey"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        char body[128];
+        (void)snprintf(body, sizeof(body), "{\"error\":{\"code\":\"%s\"}}", codes[i]);
+        struct read read = read_text(body);
+        assert_int_equal(read.failure.shapes, KEY_BAD);
+        acog_arena_fini(&read.arena);
+    }
+}
+
+/* Only then: a body that tells what was too large may mean another thing. */
+static void status_413_is_an_overflow_when_the_body_is_silent(void **state)
+{
+    static const struct {
+        const char *body;
+        unsigned status;
+        unsigned shapes;
+    } cases[] = {
+        {"", 413, CONTEXT_OVERFLOW},
+        {"<html><title>413</title></html>", 413, CONTEXT_OVERFLOW},
+        {"{\"error\":{\"code\":\"other\",\"message\":\"m\"}}", 413, 0},
+        {"", 400, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct read read = read_view(acog_view_of(cases[i].body), cases[i].status);
+        assert_int_equal(read.failure.shapes, cases[i].shapes);
+        acog_arena_fini(&read.arena);
+    }
+}
+
+static void assert_categories(const char *body, const char *joined)
+{
+    char got[256] = "";
+    size_t used = 0;
+    struct read read = read_text(body);
+    for (size_t i = 0; i < read.failure.category_count; i++) {
+        used += (size_t)snprintf(got + used, sizeof(got) - used, "%s%.*s", i == 0 ? "" : " ",
+                                 ACOG_VIEW_FMT(read.failure.categories[i]));
+    }
+    assert_string_equal(got, joined);
+    assert_int_equal(read.failure.shapes, REFUSAL);
+    acog_arena_fini(&read.arena);
+}
+
+/* S1.15: wherever Azure, a relay before it, and OpenRouter put them. */
+static void categories_wherever_they_are(void **state)
+{
+    (void)state;
+    assert_categories("{\"error\":{\"message\":\"m\",\"inner_error\":{\"content_filter_results\":{"
+                      "\"hate\":{\"filtered\":true},\"sexual\":{\"filtered\":false}}}}}",
+                      "hate");
+    assert_categories("{\"error\":{\"message\":\"m\",\"provider_specific_fields\":{\"innererror\":{"
+                      "\"content_filter_result\":{\"violence\":{\"filtered\":true}}}}}}",
+                      "violence");
+    assert_categories("{\"error\":{\"message\":\"m\",\"content_filters\":[{\"blocked\":true,"
+                      "\"content_filter_results\":{\"jailbreak\":{\"filtered\":true}}}]}}",
+                      "jailbreak");
+    assert_categories("{\"error\":{\"message\":\"m\",\"innererror\":{\"content_filter_result\":{"
+                      "\"custom_blocklists\":[{\"id\":\"a\",\"filtered\":false},{\"id\":\"b\","
+                      "\"filtered\":true}],\"hate\":{\"filtered\":false}}}}}",
+                      "custom_blocklists");
+    assert_categories("{\"error\":{\"code\":403,\"message\":\"m\",\"metadata\":{\"reasons\":["
+                      "\"self-harm\",\"violence\"],\"flagged_input\":\"overloaded\"}}}",
+                      "self_harm violence");
+    assert_categories("{\"error\":{\"code\":400,\"message\":\"m\",\"details\":[{\"reason\":"
+                      "\"PUBLIC_ERROR_UNSAFE_GENERATION\"}]}}",
+                      "public_error_unsafe_generation");
 }
 
 /* S1.15, G1.4 */
@@ -255,6 +594,67 @@ static void google_tells_the_delay_in_the_body(void **state)
     acog_arena_fini(&read.arena);
 }
 
+/* FACTS 2: Google's RetryInfo, a number of seconds, or words; what only says "later" tells no time. */
+static void the_body_tells_how_long_to_wait(void **state)
+{
+    static const struct {
+        const char *body;
+        int64_t wait_ms;
+    } cases[] = {
+        {"{\"error\":{\"code\":429,\"details\":[{\"reason\":\"a\"},{\"retryDelay\":\"7s\"}]}}",
+         7000},
+        {"[{\"error\":{\"code\":429,\"details\":[{\"retryDelay\":\"1m2.5s\"}]}}]", 62500},
+        {"{\"title\":\"t\",\"status\":429,\"retry_after\":30}", 30000},
+        {"{\"error\":{\"message\":\"m\",\"retry_after\":\"1.5\"}}", 1500},
+        {"{\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"Limit 3. Please try again in "
+         "1m0.2s. Visit us.\"}}",
+         60200},
+        {"{\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"Please try again in 438ms.\"}}",
+         438},
+        {"{\"error\":{\"code\":\"429\",\"message\":\"Above the call rate limit. Please retry after 2 "
+         "seconds.\"}}",
+         2000},
+        {"{\"error\":{\"status\":\"RESOURCE_EXHAUSTED\",\"message\":\"Please retry in 20.5s.\"}}",
+         20500},
+        {"{\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"Please try again in 3 "
+         "minutes.\"}}",
+         -1},
+        {"{\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"Please try again in a moment.\"}}",
+         -1},
+        {"{\"error\":{\"message\":\"It is no use to try again in 5s.\"}}", -1},
+        {"{\"error\":{\"message\":\"m\",\"retry_after\":-1}}", -1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct read read = read_text(cases[i].body);
+        if (read.failure.retry_after_ms != cases[i].wait_ms) {
+            fail_msg("%s: %lld", cases[i].body, (long long)read.failure.retry_after_ms);
+        }
+        acog_arena_fini(&read.arena);
+    }
+}
+
+/* Errors in errors without end: what is beyond the caps is not looked at. */
+static void what_is_looked_at_is_capped(void **state)
+{
+    struct acog_buffer body;
+    (void)state;
+    acog_buffer_init(&body, 1U << 16U);
+    assert_int_equal(acog_buffer_append(&body, ACOG_VIEW("{\"errors\":[")), ACOG_OK);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(acog_buffer_format(&body, "{\"code\":\"c%d\",\"message\":\"m%d\"},", i, i),
+                         ACOG_OK);
+    }
+    assert_int_equal(acog_buffer_append(&body, ACOG_VIEW("{\"code\":\"overloaded_error\"}]}")),
+                     ACOG_OK);
+    struct read read = read_view(acog_buffer_view(&body), 400);
+    assert_true(acog_view_equal(read.failure.code, ACOG_VIEW("c0")));
+    assert_int_equal(read.failure.shapes, 0);
+    acog_arena_fini(&read.arena);
+    acog_buffer_fini(&body);
+}
+
 static void a_long_message_is_cut_between_characters(void **state)
 {
     struct acog_buffer body;
@@ -308,10 +708,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_of_each_kind),
         cmocka_unit_test(texts_and_codes_come_from_wherever_they_are),
+        cmocka_unit_test(errors_inside_of_errors_are_read),
+        cmocka_unit_test(false_friends),
+        cmocka_unit_test(every_phrase_is_found),
+        cmocka_unit_test(codes_are_found_in_any_spelling),
+        cmocka_unit_test(status_413_is_an_overflow_when_the_body_is_silent),
         cmocka_unit_test(categories_of_a_refusal),
+        cmocka_unit_test(categories_wherever_they_are),
         cmocka_unit_test(categories_are_capped),
         cmocka_unit_test(status_451_is_a_refusal),
         cmocka_unit_test(google_tells_the_delay_in_the_body),
+        cmocka_unit_test(the_body_tells_how_long_to_wait),
+        cmocka_unit_test(what_is_looked_at_is_capped),
         cmocka_unit_test(a_long_message_is_cut_between_characters),
         cmocka_unit_test(cause_clock_and_status_are_left_alone),
         cmocka_unit_test(without_memory_the_facts_are_fewer),

@@ -94,6 +94,10 @@ static void reset_values_in_five_spellings(void **state) /* FACTS 2 */
         {"7", 7000},
         {"0", 0},
         {"34.4s", 34400},
+        {"999999999", CAP},       /* seconds, however many */
+        {"1784980861", 61000},    /* a Unix time */
+        {"1784980799", 0},        /* a past one */
+        {"1784980861500", 61500}, /* in milliseconds (OpenRouter) */
         {"2026-07-25T12:00:01Z", 1000},
         {"2026-07-25T14:00:01+02:00", 1000},
         {"2026-07-25T12:00:00.25Z", 1000},
