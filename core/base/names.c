@@ -68,12 +68,19 @@ static const struct acog_view outcomes[] = {
 #undef ACOG_OUTCOME
 };
 
+static const struct acog_view efforts[] = {
+#define ACOG_EFFORT(name, text) WORD(text),
+#include "acog/effort.def"
+#undef ACOG_EFFORT
+};
+
 static const struct words vocabularies[] = {
     [ACOG_VOCABULARY_CHANNEL] = WORDS(channels),     [ACOG_VOCABULARY_DIALECT] = WORDS(dialects),
     [ACOG_VOCABULARY_SURFACE] = WORDS(surfaces),     [ACOG_VOCABULARY_CLOCK] = WORDS(clocks),
     [ACOG_VOCABULARY_CONDITION] = WORDS(conditions), [ACOG_VOCABULARY_CLASS] = WORDS(classes),
     [ACOG_VOCABULARY_CAUSE] = WORDS(causes),         [ACOG_VOCABULARY_SHAPE] = WORDS(shapes),
     [ACOG_VOCABULARY_OUTPUT] = WORDS(outputs),       [ACOG_VOCABULARY_OUTCOME] = WORDS(outcomes),
+    [ACOG_VOCABULARY_EFFORT] = WORDS(efforts),
 };
 
 struct acog_view acog_name(enum acog_vocabulary vocabulary, int value)
@@ -119,4 +126,23 @@ struct acog_view acog_surface_path(enum acog_surface surface)
     };
     ACOG_ASSERT(surface < ACOG_SURFACE_COUNT);
     return of_surface[surface];
+}
+
+enum acog_dialect acog_dialect_for(enum acog_surface surface, unsigned spoken)
+{
+    static const enum acog_dialect richest_first[] = {ACOG_DIALECT_RESPONSES, ACOG_DIALECT_MESSAGES,
+                                                      ACOG_DIALECT_GEMINI, ACOG_DIALECT_CHAT};
+    enum acog_dialect own = acog_surface_dialect(surface);
+    if ((spoken & ACOG_BIT(own)) != 0) {
+        return own;
+    }
+    if (surface == ACOG_SURFACE_COUNT_TOKENS || surface == ACOG_SURFACE_EMBEDDINGS) {
+        return ACOG_DIALECT_COUNT;
+    }
+    for (size_t i = 0; i < sizeof(richest_first) / sizeof(richest_first[0]); i++) {
+        if ((spoken & ACOG_BIT(richest_first[i])) != 0) {
+            return richest_first[i];
+        }
+    }
+    return ACOG_DIALECT_COUNT;
 }

@@ -2,6 +2,7 @@
  *
  *   gateway.c     the top level, listeners, limits
  *   connection.c  connections                         models.c    their models
+ *   model_rules.c what a model takes
  *   endpoint.c    addresses                           reply.c     `simulate`
  *   policy.c      the policy's plain fields          classes.c   classify rows and class table
  *   clocks.c      clocks                             answers.c   errors, stream errors, response headers
@@ -45,6 +46,7 @@ struct compile {
     const struct compile_options *options;
     int functions; /* stack index: the list of slot functions */
     int objects;   /* stack index: the list of connection objects */
+    int rules;     /* stack index: what `rules` says of each candidate's model */
     struct loaded_slot *slots;
     size_t slot_count;
     struct acog_connection *connections;
@@ -70,6 +72,10 @@ void compile_gateway(struct compile *compile, int index);
 
 void compile_connections(struct compile *compile, int index);
 void compile_models(struct reader *reader, int index, void *connection);
+/* A model's `rules`, kept for the next candidate; and the rules of all candidates from `first` on, once the connection's
+ * dialects are known. */
+void compile_keep_rules(struct reader *reader, int index, void *target);
+void compile_model_rules(struct compile *compile, size_t first);
 void compile_policy(struct compile *compile, int index);
 void compile_candidates(struct compile *compile);
 void compile_checks(struct compile *compile);
@@ -134,6 +140,7 @@ extern const struct record dedicated_record;
 extern const struct record dlp_record;
 extern const struct record listener_record;
 extern const struct record model_record;
+extern const struct record model_rules_record;
 extern const struct record filter_record;
 extern const struct record gateway_records[]; /* gateway, limits */
 extern const struct record policy_record;

@@ -476,6 +476,7 @@ static void compile_connection(struct compile *compile, int index)
     size_t errors = reader->report->errors;
     reader_fields(reader, index, connection_fields, FIELD_COUNT_OF(connection_fields), connection);
     complete(reader, index, connection);
+    compile_model_rules(compile, before);
     warn_of_no_effect(reader, index, connection);
     if (compile->candidate_count == before && reader->report->errors == errors) {
         reader_error(reader, "declares no model: models = { \"…\" }");

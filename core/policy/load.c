@@ -27,6 +27,8 @@ static int compile_protected(lua_State *L)
     compile->objects = lua_gettop(L);
     lua_pushvalue(L, compile->objects);
     lua_setfield(L, compile->functions, "objects");
+    lua_newtable(L);
+    compile->rules = lua_gettop(L);
     lua_pushnil(L);
     compile->match = lua_gettop(L);
     lua_pushnil(L);

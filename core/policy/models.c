@@ -47,6 +47,7 @@ static const struct field model_fields[] = {
      .offset = MODEL(max_output_tokens),
      .min = 1,
      .max = TOKENS_MAX},
+    {.name = "rules", .kind = ACOG_FIELD_CUSTOM, .read = compile_keep_rules},
     {.name = "context",
      .kind = ACOG_FIELD_INTEGER64,
      .offset = MODEL(context),

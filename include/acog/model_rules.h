@@ -9,14 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How hard a model is to think, from least to most; the words are those of the APIs. */
-enum acog_effort {
-#define ACOG_EFFORT(name, text) ACOG_EFFORT_##name,
-#include "acog/effort.def"
-#undef ACOG_EFFORT
-    ACOG_EFFORT_COUNT
-};
-
 /* How a model is told to think. */
 enum acog_thinking {
     ACOG_THINKING_NONE = 0, /* it cannot: effort and budget are dropped */

@@ -77,6 +77,14 @@ enum acog_outcome {
 #undef ACOG_OUTCOME
 };
 
+/* How hard a model is to think, from least to most. */
+enum acog_effort {
+#define ACOG_EFFORT(name, text) ACOG_EFFORT_##name,
+#include "acog/effort.def"
+#undef ACOG_EFFORT
+    ACOG_EFFORT_COUNT
+};
+
 /* A set of any of the above: bit N stands for value N. */
 #define ACOG_BIT(value) (1U << (unsigned)(value))
 
@@ -91,6 +99,7 @@ enum acog_vocabulary {
     ACOG_VOCABULARY_SHAPE,
     ACOG_VOCABULARY_OUTPUT,
     ACOG_VOCABULARY_OUTCOME,
+    ACOG_VOCABULARY_EFFORT,
 };
 
 /* The word for `value`, which must be in the vocabulary. */
@@ -104,5 +113,10 @@ int acog_name_count(enum acog_vocabulary vocabulary);
 
 enum acog_dialect acog_surface_dialect(enum acog_surface surface);
 struct acog_view acog_surface_path(enum acog_surface surface);
+
+/* In which dialect a request to `surface` is told to a connection that speaks `spoken` (a set): its own, else the one
+ * into which most can be carried (core/dialect/README.md); ACOG_DIALECT_COUNT when there is none. What has no prompt
+ * (embeddings) and what only one provider counts (count_tokens) is never translated. */
+enum acog_dialect acog_dialect_for(enum acog_surface surface, unsigned spoken);
 
 #endif

@@ -99,10 +99,10 @@ struct acog_candidate {
     struct acog_view maker; /* the connection's, or what `match` reads from the id */
     bool reasoning;
     bool priced;
-    double input_price;        /* USD a million tokens */
-    double output_price;       /* USD a million tokens */
-    int64_t max_output_tokens; /* -1: unknown */
-    uint16_t circuit_cell;     /* acog_shared: by the policy's `health.key` */
+    double input_price;            /* USD a million tokens */
+    double output_price;           /* USD a million tokens */
+    int64_t max_output_tokens;     /* -1: unknown */
+    uint16_t circuit_cell;         /* acog_shared: by the policy's `health.key` */
     struct acog_model_rules rules; /* what a translation asks */
 };
 

@@ -79,6 +79,8 @@ static void every_field_and_word_is_in_the_reference(void **state)
     assert_record(&filter_record);
     assert_record(&policy_record);
     assert_record(&reply_record);
+    read_page("lua/model.md");
+    assert_record(&model_rules_record);
 }
 
 static void every_field_of_request_and_candidate_is_in_the_reference(void **state)
@@ -123,8 +125,8 @@ static void run_block(const char *path, const char *block, size_t len)
 static void every_example_runs(void **state)
 {
     (void)state;
-    static const char *const pages[] = {"lua/acog.md", "lua/version.md", "lua/channel.md",
-                                        "policies/acog/README.md"};
+    static const char *const pages[] = {"lua/acog.md", "lua/version.md", "lua/model.md",
+                                        "lua/channel.md", "policies/acog/README.md"};
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
         int count = 0;
         read_page(pages[i]);

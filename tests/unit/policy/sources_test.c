@@ -155,7 +155,7 @@ static void what_cannot_be_read_says_so(void **state)
     load(&scene);
     assert_says(&scene,
                 "gateway.lua:2: no module \"teams.legal\": not embedded (acog, acog.version, "
-                "acog.channel, policies.acog)");
+                "acog.model, acog.channel, policies.acog)");
     write_file(&scene, "teams/legal.lua", "local x = = 1");
     load(&scene);
     assert_says(&scene, "teams/legal.lua:1: unexpected symbol near '='");

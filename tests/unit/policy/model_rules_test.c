@@ -1,0 +1,128 @@
+/* model_rules_test.c - what a translation must know of a model: acog.model by its id, and the configuration's last word. */
+#include "acog/policy.h"
+#include "acog/shared.h"
+#include "tests/support/check.h"
+
+#include <string.h>
+
+#define GATEWAY(connection) \
+    "local acog = require \"acog\"\nreturn acog.gateway { connections = {\n" connection "\n} }"
+#define ON(fields) GATEWAY("acog.connection \"a\" { simulate = true, " fields " },")
+
+static struct acog_snapshot *load(const char *text, struct acog_shared *shared,
+                                  struct acog_report *report, enum acog_code *code)
+{
+    struct acog_policy_options options = {.path = "gateway.lua", .text = acog_view_of(text)};
+    struct acog_snapshot *snapshot = NULL;
+    acog_report_init(report);
+    *code = acog_policy_load(&options, shared, &snapshot, report);
+    return snapshot;
+}
+
+/* The rules of the only model of a configuration. */
+static struct acog_model_rules rules_of(const char *text)
+{
+    struct acog_shared *shared = acog_shared_new();
+    struct acog_report report;
+    enum acog_code code;
+    struct acog_snapshot *snapshot = load(text, shared, &report, &code);
+    for (size_t i = 0; i < report.count; i++) {
+        print_message("finding: %s\n", report.findings[i].text.ptr);
+    }
+    assert_int_equal(code, ACOG_OK);
+    assert_int_equal(snapshot->candidate_count, 1);
+    struct acog_model_rules rules = snapshot->candidates[0].rules;
+    acog_snapshot_unref(&snapshot);
+    acog_report_fini(&report);
+    acog_shared_free(&shared);
+    return rules;
+}
+
+static void assert_refused(const char *text, const char *finding)
+{
+    struct acog_shared *shared = acog_shared_new();
+    struct acog_report report;
+    enum acog_code code;
+    struct acog_snapshot *snapshot = load(text, shared, &report, &code);
+    assert_null(snapshot);
+    assert_int_equal(code, ACOG_INVALID);
+    assert_non_null(strstr(report.findings[0].text.ptr, finding));
+    acog_report_fini(&report);
+    acog_shared_free(&shared);
+}
+
+static void a_known_model_has_its_rules_in_any_spelling(void **state)
+{
+    (void)state;
+    struct acog_model_rules old =
+        rules_of(ON("models = { \"us.anthropic.claude-haiku-4-5-20251001-v1:0\" }"));
+    assert_int_equal(old.thinking, ACOG_THINKING_BUDGET);
+    assert_int_equal(old.largest_output_tokens, 64000);
+    assert_true(old.temperature);
+    struct acog_model_rules new = rules_of(ON("models = { \"anthropic/claude-opus-4.8\" }"));
+    assert_int_equal(new.thinking, ACOG_THINKING_ADAPTIVE);
+    assert_false(new.temperature); /* B12 */
+    assert_true(new.system_anywhere);
+    assert_int_equal(new.schema, ACOG_SCHEMA_NATIVE);
+    assert_true((new.efforts &ACOG_BIT(ACOG_EFFORT_MAX)) != 0);
+}
+
+static void what_a_longer_name_does_not_say_a_shorter_one_does(void **state)
+{
+    (void)state;
+    struct acog_model_rules rules = rules_of(ON("models = { \"gpt-5.4-mini-2026-03-17\" }"));
+    assert_true(rules.max_completion_tokens);
+    assert_int_equal(rules.thinking, ACOG_THINKING_EFFORT);
+    assert_true((rules.efforts & ACOG_BIT(ACOG_EFFORT_XHIGH)) != 0);
+    assert_true((rules.efforts & ACOG_BIT(ACOG_EFFORT_MINIMAL)) == 0);
+    struct acog_model_rules chat = rules_of(ON("models = { \"gpt-5-chat-latest\" }"));
+    assert_true(chat.temperature);
+    assert_int_equal(chat.thinking, ACOG_THINKING_NONE);
+}
+
+static void an_unknown_model_has_what_its_dialect_takes_for_granted(void **state)
+{
+    (void)state;
+    struct acog_model_rules messages =
+        rules_of(ON("dialects = { \"messages\" }, models = { \"mine\" }"));
+    assert_true(messages.temperature_max < 1.5);
+    assert_int_equal(messages.schema, ACOG_SCHEMA_TOOL);
+    struct acog_model_rules chat = rules_of(ON("dialects = { \"chat\" }, models = { \"mine\" }"));
+    assert_true(chat.temperature_max > 1.5);
+    assert_false(chat.top_k);
+    assert_int_equal(chat.largest_output_tokens, -1);
+}
+
+static void the_configuration_has_the_last_word(void **state)
+{
+    (void)state;
+    struct acog_model_rules rules =
+        rules_of(ON("models = { [\"claude-opus-4-8\"] = { max_output_tokens = 1000, rules = { "
+                    "temperature = true, efforts = { \"low\" } } } }"));
+    assert_true(rules.temperature);
+    assert_int_equal(rules.efforts, ACOG_BIT(ACOG_EFFORT_LOW));
+    assert_int_equal(rules.largest_output_tokens, 1000);
+    assert_int_equal(rules.thinking, ACOG_THINKING_ADAPTIVE); /* what it does not say */
+}
+
+static void a_rule_that_is_none_is_refused_by_its_place(void **state)
+{
+    (void)state;
+    assert_refused(ON("models = { [\"m\"] = { rules = { temprature = false } } }"), "temperature");
+    assert_refused(ON("models = { [\"m\"] = { rules = { schema = \"nativ\" } } }"), "native");
+    assert_refused(ON("models = { [\"m\"] = { rules = { default_output_tokens = 0 } } }"),
+                   "models[\"m\"].rules.default_output_tokens");
+    assert_refused(ON("models = { [\"m\"] = { rules = 1 } }"), "rules");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_known_model_has_its_rules_in_any_spelling),
+        cmocka_unit_test(what_a_longer_name_does_not_say_a_shorter_one_does),
+        cmocka_unit_test(an_unknown_model_has_what_its_dialect_takes_for_granted),
+        cmocka_unit_test(the_configuration_has_the_last_word),
+        cmocka_unit_test(a_rule_that_is_none_is_refused_by_its_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
