@@ -5,6 +5,7 @@
  * store false, truncation disabled, include reasoning.encrypted_content, which always comes back (opaque.h).
  */
 #include "read_responses.h"
+#include "user.h"
 
 #include "effort.h"
 
@@ -410,7 +411,7 @@ void acog_responses_read_conversation(struct acog_conversation_builder *builder,
     acog_json_members(body, member_names, found, MEMBER_COUNT);
     conversation->stream = found[MEMBER_STREAM].type == ACOG_JSON_TRUE;
     conversation->parallel_off = found[MEMBER_PARALLEL].type == ACOG_JSON_FALSE;
-    conversation->user = string_or_none(found[MEMBER_USER]);
+    acog_builder_user(builder, NAME("user"), found[MEMBER_USER]);
     if (!acog_json_int(found[MEMBER_MAX_TOKENS], &conversation->max_tokens)) {
         conversation->max_tokens = -1;
     }

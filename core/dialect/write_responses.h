@@ -1,0 +1,14 @@
+/* write_responses.h - private to core/dialect: the two halves of the writer of OpenAI Responses requests. */
+#ifndef ACOG_CORE_DIALECT_WRITE_RESPONSES_H
+#define ACOG_CORE_DIALECT_WRITE_RESPONSES_H
+
+#include "conversation.h"
+
+/* Names what is not sent, as the client's dialect calls it. */
+void acog_responses_put_lost(struct acog_request_writer *writer, struct acog_view chat,
+                             struct acog_view messages, struct acog_view responses);
+
+/* `"input":[…]`, the turns as items. */
+void acog_responses_put_input(struct acog_request_writer *writer);
+
+#endif

@@ -1,0 +1,339 @@
+/* write_responses_input.c - turns as the items of OpenAI Responses.
+ *
+ * A turn is as many items as it has kinds: messages, calls, results, reasoning. A text of the assistant is a message of
+ * its own, whose content is a string: the list form is for what the API itself gave out, with ids that it knows.
+ * Reasoning goes back only to its maker, under its id (B28, B39).
+ */
+#include "acog/contract.h"
+#include "write_responses.h"
+
+#define CALL_ID_BYTES_MAX 64 /* the API refuses longer ones */
+
+struct items {
+    struct acog_request_writer *request;
+    bool any;
+    bool in_message; /* a user's message is open, in its content */
+};
+
+/* -- small things ---------------------------------------------------------------------------------- */
+
+static void close_message(struct items *items)
+{
+    if (items->in_message) {
+        acog_put(items->request, ACOG_VIEW("]}"));
+        items->in_message = false;
+    }
+}
+
+/* Opens an object, which the caller closes. */
+static void begin_item(struct items *items, const char *type)
+{
+    close_message(items);
+    acog_put_format(items->request, "%s{\"type\":\"%s\"", items->any ? "," : "", type);
+    items->any = true;
+}
+
+static void put_member(struct acog_request_writer *writer, const char *name, struct acog_text text)
+{
+    acog_put_format(writer, ",\"%s\":", name);
+    acog_put_string(writer, text);
+}
+
+static uint64_t hash_of(struct acog_view bytes)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (size_t i = 0; i < bytes.len; i++) {
+        hash = (hash ^ (unsigned char)bytes.ptr[i]) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+/* An id that is too long is cut to its beginning and a hash of all, the same for the call and its result. */
+static void put_call_id(struct acog_request_writer *writer, struct acog_text id)
+{
+    struct acog_view characters;
+    const size_t kept = CALL_ID_BYTES_MAX - 17;
+    enum acog_code code = acog_text_characters(id, writer->arena, &characters);
+    if (code != ACOG_OK) {
+        writer->code = writer->code == ACOG_OK ? code : writer->code;
+        return;
+    }
+    acog_put(writer, ACOG_VIEW(",\"call_id\":\""));
+    if (characters.len <= CALL_ID_BYTES_MAX) {
+        acog_put_inside(writer, acog_text_plain(characters));
+    } else {
+        acog_put_inside(writer, acog_text_plain(acog_view_slice(characters, 0, kept)));
+        acog_put_format(writer, "_%016llx", (unsigned long long)hash_of(characters));
+    }
+    acog_put(writer, ACOG_VIEW("\""));
+}
+
+static void name_cache(struct acog_request_writer *writer, const struct acog_part *part)
+{
+    if (acog_json_present(part->cache)) {
+        acog_responses_put_lost(writer, ACOG_VIEW("messages.cache_control"),
+                                ACOG_VIEW("messages.cache_control"),
+                                ACOG_VIEW("input.cache_control"));
+    }
+}
+
+/* -- parts of messages and results ----------------------------------------------------------------- */
+
+static void put_text_part(struct acog_request_writer *writer, struct acog_text text)
+{
+    acog_put(writer, ACOG_VIEW("{\"type\":\"input_text\""));
+    put_member(writer, "text", text);
+    acog_put(writer, ACOG_VIEW("}"));
+}
+
+static void put_data_url(struct acog_request_writer *writer, const char *name,
+                         const struct acog_media *media)
+{
+    acog_put_format(writer, ",\"%s\":\"data:", name);
+    acog_put_inside(writer, acog_text_plain(media->media_type));
+    acog_put(writer, ACOG_VIEW(";base64,"));
+    acog_put_inside(writer, media->data);
+    acog_put(writer, ACOG_VIEW("\""));
+}
+
+/* `data_name` and `url_name`: what the API calls its content and its address. */
+static void put_source(struct acog_request_writer *writer, const struct acog_media *media,
+                       const char *data_name, const char *url_name)
+{
+    switch (media->source) {
+    case ACOG_MEDIA_BASE64:
+        put_data_url(writer, data_name, media);
+        break;
+    case ACOG_MEDIA_URL:
+        put_member(writer, url_name, media->data);
+        break;
+    case ACOG_MEDIA_FILE_ID:
+        put_member(writer, "file_id", media->data);
+        break;
+    case ACOG_MEDIA_TEXT:
+        ACOG_UNREACHABLE("a text is no file");
+    }
+}
+
+static void put_image(struct acog_request_writer *writer, const struct acog_media *media)
+{
+    acog_put(writer, ACOG_VIEW("{\"type\":\"input_image\""));
+    put_source(writer, media, "image_url", "image_url");
+    acog_put(writer, ACOG_VIEW(",\"detail\":"));
+    acog_put(writer, acog_json_present(media->detail) ? media->detail.raw : ACOG_VIEW("\"auto\""));
+    acog_put(writer, ACOG_VIEW("}"));
+}
+
+/* Content without a name is refused by the API. */
+static void put_file(struct acog_request_writer *writer, const struct acog_media *media)
+{
+    acog_put(writer, ACOG_VIEW("{\"type\":\"input_file\""));
+    put_source(writer, media, "file_data", "file_url");
+    if (media->source == ACOG_MEDIA_BASE64) {
+        struct acog_text name = acog_text_of(media->name);
+        if (name.bytes.len == 0) {
+            name = acog_text_plain(acog_view_equal(media->media_type, ACOG_VIEW("application/pdf"))
+                                       ? ACOG_VIEW("document.pdf")
+                                       : ACOG_VIEW("document"));
+        }
+        put_member(writer, "filename", name);
+    }
+    acog_put(writer, ACOG_VIEW("}"));
+}
+
+static void put_media(struct acog_request_writer *writer, const struct acog_media *media)
+{
+    if (media->source == ACOG_MEDIA_TEXT) {
+        put_text_part(writer, media->data);
+        if (acog_json_present(media->name)) {
+            acog_responses_put_lost(writer, ACOG_VIEW("messages.filename"),
+                                    ACOG_VIEW("messages.title"), ACOG_VIEW("input.filename"));
+        }
+        return;
+    }
+    switch (media->kind) {
+    case ACOG_MEDIA_IMAGE:
+        put_image(writer, media);
+        break;
+    case ACOG_MEDIA_DOCUMENT:
+    case ACOG_MEDIA_FILE:
+        put_file(writer, media);
+        break;
+    case ACOG_MEDIA_AUDIO:
+    case ACOG_MEDIA_VIDEO:
+        ACOG_UNREACHABLE("the objection names it");
+    }
+}
+
+static void put_part(struct acog_request_writer *writer, const struct acog_part *part)
+{
+    name_cache(writer, part);
+    if (part->kind == ACOG_PART_MEDIA) {
+        put_media(writer, &part->media);
+    } else {
+        put_text_part(writer, acog_text_of(part->text));
+    }
+}
+
+/* -- results --------------------------------------------------------------------------------------- */
+
+#define ERROR_PREFIX "Error: " /* the dialect has no flag for it (B25) */
+
+static void put_result_text(struct acog_request_writer *writer, const struct acog_part *result)
+{
+    const struct acog_part *content = result->content.first;
+    acog_put(writer, ACOG_VIEW("\""));
+    acog_put(writer, result->is_error ? ACOG_VIEW(ERROR_PREFIX) : (struct acog_view){0});
+    if (content != NULL) {
+        name_cache(writer, content);
+        acog_put_inside(writer, acog_text_of(content->text));
+    }
+    acog_put(writer, ACOG_VIEW("\""));
+}
+
+static void put_result_parts(struct acog_request_writer *writer, const struct acog_part *result)
+{
+    const struct acog_part *part = result->content.first;
+    acog_put(writer, ACOG_VIEW("["));
+    if (result->is_error) {
+        put_text_part(writer, acog_text_plain(ACOG_VIEW(ERROR_PREFIX)));
+        acog_put(writer, ACOG_VIEW(","));
+    }
+    for (bool any = false; part != NULL; part = part->next, any = true) {
+        acog_put(writer, any ? ACOG_VIEW(",") : (struct acog_view){0});
+        put_part(writer, part);
+    }
+    acog_put(writer, ACOG_VIEW("]"));
+}
+
+/* One text, or none, is a string; several, or media, are a list. */
+static void put_result(struct items *items, const struct acog_part *result)
+{
+    struct acog_request_writer *writer = items->request;
+    const struct acog_part *content = result->content.first;
+    begin_item(items, "function_call_output");
+    put_call_id(writer, result->id);
+    acog_put(writer, ACOG_VIEW(",\"output\":"));
+    if (content == NULL || (content->next == NULL && content->kind == ACOG_PART_TEXT)) {
+        put_result_text(writer, result);
+    } else {
+        put_result_parts(writer, result);
+    }
+    name_cache(writer, result);
+    acog_put(writer, ACOG_VIEW("}"));
+}
+
+/* -- the assistant's ------------------------------------------------------------------------------- */
+
+static void put_call(struct items *items, const struct acog_part *call)
+{
+    struct acog_request_writer *writer = items->request;
+    begin_item(items, "function_call");
+    put_call_id(writer, call->id);
+    put_member(writer, "name", call->name);
+    put_member(writer, "arguments", call->arguments);
+    acog_put(writer, ACOG_VIEW("}"));
+    name_cache(writer, call);
+}
+
+static void put_assistant_text(struct items *items, const struct acog_part *part)
+{
+    begin_item(items, "message");
+    acog_put(items->request, ACOG_VIEW(",\"role\":\"assistant\""));
+    put_member(items->request, "content", acog_text_of(part->text));
+    acog_put(items->request, ACOG_VIEW("}"));
+    name_cache(items->request, part);
+}
+
+/* A part that only the answer's own form of a message has. Its id must begin as the API's do. */
+static void put_refusal(struct items *items, const struct acog_part *part)
+{
+    begin_item(items, "message");
+    acog_put(items->request,
+             ACOG_VIEW(",\"id\":\"msg_refusal\",\"role\":\"assistant\",\"status\":\"completed\","
+                       "\"content\":[{\"type\":\"refusal\""));
+    put_member(items->request, "refusal", acog_text_of(part->text));
+    acog_put(items->request, ACOG_VIEW("}]}"));
+}
+
+static void put_reasoning(struct items *items, const struct acog_part *part)
+{
+    struct acog_request_writer *writer = items->request;
+    if (part->opaque.maker != ACOG_DIALECT_RESPONSES || part->opaque.id.bytes.len == 0) {
+        return;
+    }
+    begin_item(items, "reasoning");
+    put_member(writer, "id", part->opaque.id);
+    acog_put(writer, ACOG_VIEW(",\"summary\":["));
+    if (acog_json_present(part->text)) {
+        acog_put(writer, ACOG_VIEW("{\"type\":\"summary_text\""));
+        put_member(writer, "text", acog_text_of(part->text));
+        acog_put(writer, ACOG_VIEW("}"));
+    }
+    acog_put(writer, ACOG_VIEW("]"));
+    put_member(writer, "encrypted_content", part->opaque.bytes);
+    acog_put(writer, ACOG_VIEW("}"));
+}
+
+/* -- turns ----------------------------------------------------------------------------------------- */
+
+/* Parts of a message that follow each other share it. */
+static void put_message_part(struct items *items, const char *role, const struct acog_part *part)
+{
+    if (items->in_message) {
+        acog_put(items->request, ACOG_VIEW(","));
+    } else {
+        begin_item(items, "message");
+        acog_put_format(items->request, ",\"role\":\"%s\",\"content\":[", role);
+        items->in_message = true;
+    }
+    put_part(items->request, part);
+}
+
+static void put_assistant_part(struct items *items, const struct acog_part *part)
+{
+    switch (part->kind) {
+    case ACOG_PART_TEXT:
+        put_assistant_text(items, part);
+        break;
+    case ACOG_PART_REFUSAL:
+        put_refusal(items, part);
+        break;
+    case ACOG_PART_REASONING:
+        put_reasoning(items, part);
+        break;
+    case ACOG_PART_TOOL_CALL:
+        put_call(items, part);
+        break;
+    case ACOG_PART_MEDIA:
+    case ACOG_PART_TOOL_RESULT:
+    case ACOG_PART_FOREIGN:
+        break; /* the objection, and fits.c */
+    }
+}
+
+static void put_turn_part(struct items *items, enum acog_turn_role role,
+                          const struct acog_part *part)
+{
+    if (role == ACOG_TURN_ASSISTANT) {
+        put_assistant_part(items, part);
+    } else if (part->kind == ACOG_PART_TOOL_RESULT) {
+        put_result(items, part);
+    } else {
+        put_message_part(items, role == ACOG_TURN_USER ? "user" : "system", part);
+    }
+}
+
+void acog_responses_put_input(struct acog_request_writer *writer)
+{
+    struct items items = {.request = writer};
+    acog_put(writer, ACOG_VIEW("\"input\":["));
+    for (const struct acog_turn *turn = writer->conversation->turns; turn != NULL;
+         turn = turn->next) {
+        for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
+            put_turn_part(&items, turn->role, part);
+        }
+        close_message(&items);
+    }
+    acog_put(writer, ACOG_VIEW("]"));
+}
