@@ -327,14 +327,16 @@ static bool must_wait(const struct acog_flow *flow)
 
 static void write_waiting(struct acog_flow *flow, const struct acog_flow_waiting *waiting)
 {
+    struct acog_text text = {.bytes = acog_buffer_view(&waiting->text), .escaped = true};
     if (waiting->kind == ACOG_FLOW_CALL) {
         open_call(flow, waiting->key, &waiting->call_id, &waiting->call_name);
     } else {
         give_note(flow, waiting->kind);
         open_part(flow, waiting->kind, waiting->key);
     }
-    write_text(flow,
-               (struct acog_text){.bytes = acog_buffer_view(&waiting->text), .escaped = true});
+    if (waiting->kind != ACOG_FLOW_CALL) { /* a signature ends reasoning, and begins a call */
+        write_text(flow, text);
+    }
     if (waiting->has_opaque) {
         struct acog_opaque opaque = {
             .maker = waiting->opaque_maker,
@@ -342,6 +344,9 @@ static void write_waiting(struct acog_flow *flow, const struct acog_flow_waiting
             .id = acog_text_plain(acog_flow_name_view(&waiting->opaque_id)),
             .redacted = waiting->opaque_redacted};
         flow->form->part_opaque(flow, flow->writer, &flow->part, &opaque);
+    }
+    if (waiting->kind == ACOG_FLOW_CALL) {
+        write_text(flow, text);
     }
     flow->open_ended = waiting->ended;
 }
@@ -380,6 +385,28 @@ void acog_flow_begin(struct acog_flow *flow, struct acog_text id, struct acog_te
     if (flow->id.len > 0 || flow->model.len > 0) {
         begin(flow);
     }
+}
+
+static bool is_space(char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
+struct acog_json_value acog_flow_event_object(struct acog_view data)
+{
+    size_t from = 0;
+    size_t to = data.len;
+    while (from < to && is_space(data.ptr[from])) {
+        from++;
+    }
+    while (to > from && is_space(data.ptr[to - 1])) {
+        to--;
+    }
+    if (to - from < 2 || data.ptr[from] != '{') {
+        return (struct acog_json_value){.raw = {0}};
+    }
+    return (struct acog_json_value){.raw = acog_view_slice(data, from, to),
+                                    .type = ACOG_JSON_OBJECT};
 }
 
 /* Makes room for a part: true when it is open afterwards, else `waiting` has it. False and NULL: failed. */

@@ -167,6 +167,10 @@ struct acog_flow {
  * has them; parts that come before it begin the answer without them. */
 void acog_flow_begin(struct acog_flow *flow, struct acog_text id, struct acog_text model);
 
+/* The object in an event's data, with whatever white space stands around it; absent: there is none ([DONE], a
+ * comment). */
+struct acog_json_value acog_flow_event_object(struct acog_view data);
+
 /* Keeps a text, cut where a character ends. */
 void acog_flow_keep_name(struct acog_flow_name *name, struct acog_text text);
 

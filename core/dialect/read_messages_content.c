@@ -1,0 +1,492 @@
+/* read_messages_content.c - the messages of a client's Anthropic Messages request and their blocks, as turns and parts.
+ *
+ * One row a type of block says where it may stand and what it becomes. A type that is not known, and one that only
+ * Anthropic's own tools make, is a foreign part. Blocks inside a tool's result and inside a document are read by the
+ * same rows, one level deep, so that the stack is bounded whatever a client sends.
+ *
+ * A signature that belongs to a call and not to reasoning (Gemini's thought signature) comes back in a
+ * redacted_thinking block of its own, with the call's id in its tag (opaque.h): it is linked to the call when the message
+ * was read.
+ */
+#include "read_messages.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Where a block may stand. */
+#define IN_USER      1U
+#define IN_ASSISTANT 2U
+#define IN_SYSTEM    4U
+#define IN_RESULT    8U  /* a tool's */
+#define IN_DOCUMENT  16U /* one made of blocks, a search result */
+#define IN_ANY       (IN_USER | IN_ASSISTANT | IN_SYSTEM | IN_RESULT | IN_DOCUMENT)
+
+struct call_signature {
+    struct acog_opaque opaque;
+    const struct acog_part *behind; /* the part before it in the turn; NULL: none */
+    struct call_signature *next;
+};
+
+struct content_reader {
+    struct acog_conversation_builder *builder;
+    enum acog_turn_role role;
+    size_t message; /* index, for words to the client */
+    size_t block;
+    struct acog_part *result;          /* whose content is being read; NULL: the turn's */
+    struct call_signature *signatures; /* of calls of this message */
+};
+
+static void refuse(struct content_reader *reader, const char *what)
+{
+    acog_builder_refuse(reader->builder, "messages[%zu].content[%zu]%s", reader->message,
+                        reader->block, what);
+}
+
+static struct acog_part *add_part(struct content_reader *reader, enum acog_part_kind kind)
+{
+    if (reader->result != NULL) {
+        return acog_builder_result_part(reader->builder, reader->result, kind);
+    }
+    return acog_builder_part(reader->builder, reader->role, kind);
+}
+
+static void add_text(struct content_reader *reader, struct acog_json_value text,
+                     struct acog_json_value cache)
+{
+    struct acog_part *part = add_part(reader, ACOG_PART_TEXT);
+    if (part != NULL) {
+        part->text = text;
+        part->cache = cache;
+    }
+}
+
+static void add_text_if_any(struct content_reader *reader, struct acog_json_value text)
+{
+    if (text.type == ACOG_JSON_STRING) {
+        add_text(reader, text, (struct acog_json_value){.raw = {0}});
+    }
+}
+
+/* What only Anthropic can read. It stands in the turn, also where it is inside a result: there it is found by whoever
+ * asks whether the conversation fits. */
+static void add_foreign(struct content_reader *reader, struct acog_json_value type)
+{
+    struct acog_part *part = acog_builder_part(reader->builder, reader->role, ACOG_PART_FOREIGN);
+    if (part != NULL) {
+        part->type = acog_text_of(type).bytes;
+    }
+}
+
+static struct acog_json_value marker(struct acog_json_value cache)
+{
+    return cache.type == ACOG_JSON_OBJECT ? cache : (struct acog_json_value){.raw = {0}};
+}
+
+static bool is_on(struct acog_json_value citations)
+{
+    struct acog_json_cursor cursor = acog_json_enter(citations);
+    struct acog_json_value enabled;
+    if (citations.type == ACOG_JSON_OBJECT) {
+        return acog_json_member(citations, ACOG_VIEW("enabled"), &enabled) &&
+               enabled.type == ACOG_JSON_TRUE;
+    }
+    return citations.type == ACOG_JSON_ARRAY && acog_json_next(&cursor);
+}
+
+/* Neither asked for nor told by any other provider. */
+static void note_citations(struct content_reader *reader, struct acog_json_value citations)
+{
+    if (is_on(citations)) {
+        acog_messages_note(reader->builder, ACOG_VIEW("\"messages.citations\""));
+    }
+}
+
+static void read_blocks(struct content_reader *reader, struct acog_json_value list, unsigned place);
+
+/* -- texts, media ---------------------------------------------------------------------------------- */
+
+static void read_text(struct content_reader *reader, struct acog_json_value block)
+{
+    static const struct acog_view names[] = {{"text", 4}, {"cache_control", 13}, {"citations", 9}};
+    struct acog_json_value found[COUNT(names)];
+    acog_json_members(block, names, found, COUNT(names));
+    if (found[0].type != ACOG_JSON_STRING) {
+        refuse(reader, ".text: must be a string");
+        return;
+    }
+    note_citations(reader, found[2]);
+    add_text(reader, found[0], marker(found[1]));
+}
+
+enum source_member {
+    SOURCE_TYPE = 0,
+    SOURCE_MEDIA_TYPE,
+    SOURCE_DATA,
+    SOURCE_URL,
+    SOURCE_FILE_ID,
+    SOURCE_CONTENT,
+    SOURCE_COUNT
+};
+
+/* What a source says, but for one made of blocks. False: nothing that is known. */
+static bool read_source(struct content_reader *reader, const struct acog_json_value *source,
+                        struct acog_media *media)
+{
+    static const struct {
+        struct acog_view type;
+        enum acog_media_source source;
+        enum source_member leaf;
+    } forms[] = {
+        {{"base64", 6}, ACOG_MEDIA_BASE64, SOURCE_DATA},
+        {{"url", 3}, ACOG_MEDIA_URL, SOURCE_URL},
+        {{"text", 4}, ACOG_MEDIA_TEXT, SOURCE_DATA},
+        {{"file", 4}, ACOG_MEDIA_FILE_ID, SOURCE_FILE_ID},
+    };
+
+    size_t i = 0;
+    while (i < COUNT(forms) && !acog_json_text_is(source[SOURCE_TYPE], forms[i].type)) {
+        i++;
+    }
+    if (i == COUNT(forms) || source[forms[i].leaf].type != ACOG_JSON_STRING) {
+        return false;
+    }
+    media->source = forms[i].source;
+    media->data = acog_text_of(source[forms[i].leaf]);
+    if (source[SOURCE_MEDIA_TYPE].type != ACOG_JSON_STRING) {
+        return media->source != ACOG_MEDIA_BASE64;
+    }
+    enum acog_code code =
+        acog_json_text(source[SOURCE_MEDIA_TYPE], reader->builder->arena, &media->media_type);
+    if (code != ACOG_OK) {
+        reader->builder->code = code;
+    }
+    return true;
+}
+
+enum media_member {
+    MEDIA_SOURCE = 0,
+    MEDIA_TITLE,
+    MEDIA_CONTEXT,
+    MEDIA_CITATIONS,
+    MEDIA_CACHE,
+    MEDIA_COUNT
+};
+
+static void read_media(struct content_reader *reader, struct acog_json_value block,
+                       enum acog_media_kind kind)
+{
+    static const struct acog_view names[] = {[MEDIA_SOURCE] = {"source", 6},
+                                             [MEDIA_TITLE] = {"title", 5},
+                                             [MEDIA_CONTEXT] = {"context", 7},
+                                             [MEDIA_CITATIONS] = {"citations", 9},
+                                             [MEDIA_CACHE] = {"cache_control", 13}};
+    static const struct acog_view source_names[] = {
+        [SOURCE_TYPE] = {"type", 4},       [SOURCE_MEDIA_TYPE] = {"media_type", 10},
+        [SOURCE_DATA] = {"data", 4},       [SOURCE_URL] = {"url", 3},
+        [SOURCE_FILE_ID] = {"file_id", 7}, [SOURCE_CONTENT] = {"content", 7}};
+    struct acog_json_value found[MEDIA_COUNT];
+    struct acog_json_value source[SOURCE_COUNT];
+    struct acog_media media = {.kind = kind};
+    acog_json_members(block, names, found, MEDIA_COUNT);
+    acog_json_members(found[MEDIA_SOURCE], source_names, source, SOURCE_COUNT);
+    note_citations(reader, found[MEDIA_CITATIONS]);
+    add_text_if_any(reader, found[MEDIA_CONTEXT]);
+    if (kind == ACOG_MEDIA_DOCUMENT &&
+        acog_json_text_is(source[SOURCE_TYPE], ACOG_VIEW("content"))) {
+        add_text_if_any(reader, found[MEDIA_TITLE]);
+        read_blocks(reader, source[SOURCE_CONTENT], IN_DOCUMENT);
+        return;
+    }
+    if (!read_source(reader, source, &media)) {
+        refuse(reader, ".source: is none that can be read");
+        return;
+    }
+    struct acog_part *part = add_part(reader, ACOG_PART_MEDIA);
+    if (part != NULL) {
+        part->media = media;
+        part->cache = marker(found[MEDIA_CACHE]);
+        if (found[MEDIA_TITLE].type == ACOG_JSON_STRING) {
+            part->media.name = found[MEDIA_TITLE];
+        }
+    }
+}
+
+static void read_image(struct content_reader *reader, struct acog_json_value block)
+{
+    read_media(reader, block, ACOG_MEDIA_IMAGE);
+}
+
+static void read_document(struct content_reader *reader, struct acog_json_value block)
+{
+    read_media(reader, block, ACOG_MEDIA_DOCUMENT);
+}
+
+/* What the client found itself: its title, where it was found, and its texts, as texts. */
+static void read_search_result(struct content_reader *reader, struct acog_json_value block)
+{
+    static const struct acog_view names[] = {
+        {"title", 5}, {"source", 6}, {"content", 7}, {"citations", 9}};
+    struct acog_json_value found[COUNT(names)];
+    acog_json_members(block, names, found, COUNT(names));
+    note_citations(reader, found[3]);
+    add_text_if_any(reader, found[0]);
+    add_text_if_any(reader, found[1]);
+    read_blocks(reader, found[2], IN_DOCUMENT);
+}
+
+/* -- reasoning ------------------------------------------------------------------------------------- */
+
+static void read_thinking(struct content_reader *reader, struct acog_json_value block)
+{
+    static const struct acog_view names[] = {{"thinking", 8}, {"signature", 9}};
+    struct acog_json_value found[COUNT(names)];
+    acog_json_members(block, names, found, COUNT(names));
+    struct acog_opaque opaque = acog_opaque_read(acog_text_of(found[1]), ACOG_DIALECT_MESSAGES);
+    bool any = acog_text_of(found[0]).bytes.len > 0;
+    struct acog_part *part =
+        any || opaque.maker != ACOG_DIALECT_COUNT ? add_part(reader, ACOG_PART_REASONING) : NULL;
+    if (part != NULL) {
+        part->opaque = opaque;
+        if (any) {
+            part->text = found[0];
+        }
+    }
+}
+
+static void keep_signature(struct content_reader *reader, const struct acog_opaque *opaque)
+{
+    struct call_signature *signature = acog_arena_take(reader->builder->arena, sizeof(*signature));
+    if (signature == NULL) {
+        reader->builder->code = ACOG_NO_MEMORY;
+        return;
+    }
+    const struct acog_turn *turn = reader->builder->turn;
+    signature->opaque = *opaque;
+    signature->behind = turn != NULL && turn->role == reader->role ? turn->parts.last : NULL;
+    signature->next = reader->signatures;
+    reader->signatures = signature;
+}
+
+static void read_redacted_thinking(struct content_reader *reader, struct acog_json_value block)
+{
+    struct acog_json_value data = {.raw = {0}};
+    (void)acog_json_member(block, ACOG_VIEW("data"), &data);
+    struct acog_opaque opaque = acog_opaque_read(acog_text_of(data), ACOG_DIALECT_MESSAGES);
+    if (opaque.maker == ACOG_DIALECT_COUNT) {
+        return;
+    }
+    if (opaque.maker != ACOG_DIALECT_MESSAGES && !opaque.redacted) {
+        keep_signature(reader, &opaque);
+        return;
+    }
+    struct acog_part *part = add_part(reader, ACOG_PART_REASONING);
+    if (part != NULL) {
+        part->opaque = opaque;
+        part->opaque.redacted = true;
+    }
+}
+
+static bool is_signed_by(const struct acog_part *part, struct acog_view id)
+{
+    return part->kind == ACOG_PART_TOOL_CALL &&
+           (id.len == 0 || acog_view_equal(part->id.bytes, id));
+}
+
+/* To the call of that id, or to the next one where the tag has none. A signature whose call is not there is of use to
+ * nobody. */
+static void link_signatures(const struct content_reader *reader)
+{
+    const struct acog_turn *turn = reader->builder->turn;
+    const struct call_signature *signature = reader->signatures;
+    for (; signature != NULL && turn != NULL; signature = signature->next) {
+        struct acog_view id = signature->opaque.id.bytes;
+        struct acog_part *part =
+            id.len > 0 || signature->behind == NULL ? turn->parts.first : signature->behind->next;
+        while (part != NULL && !is_signed_by(part, id)) {
+            part = part->next;
+        }
+        if (part != NULL) {
+            part->opaque = signature->opaque;
+        }
+    }
+}
+
+/* -- tools ----------------------------------------------------------------------------------------- */
+
+static void read_tool_use(struct content_reader *reader, struct acog_json_value block)
+{
+    static const struct acog_view names[] = {
+        {"id", 2}, {"name", 4}, {"input", 5}, {"cache_control", 13}};
+    struct acog_json_value found[COUNT(names)];
+    acog_json_members(block, names, found, COUNT(names));
+    if (found[0].type != ACOG_JSON_STRING || found[1].type != ACOG_JSON_STRING) {
+        refuse(reader, ": a tool_use needs an id and a name");
+        return;
+    }
+    if (found[2].type != ACOG_JSON_OBJECT && found[2].type != ACOG_JSON_NULL) {
+        refuse(reader, ".input: must be an object");
+        return;
+    }
+    struct acog_part *part = add_part(reader, ACOG_PART_TOOL_CALL);
+    if (part != NULL) {
+        bool any = found[2].type == ACOG_JSON_OBJECT;
+        part->id = acog_text_of(found[0]);
+        part->name = acog_text_of(found[1]);
+        part->arguments = acog_text_plain(any ? found[2].raw : ACOG_VIEW("{}"));
+        part->cache = marker(found[3]);
+    }
+}
+
+static void read_tool_result(struct content_reader *reader, struct acog_json_value block)
+{
+    static const struct acog_view names[] = {
+        {"tool_use_id", 11}, {"content", 7}, {"is_error", 8}, {"cache_control", 13}};
+    struct acog_json_value found[COUNT(names)];
+    acog_json_members(block, names, found, COUNT(names));
+    if (found[0].type != ACOG_JSON_STRING) {
+        refuse(reader, ".tool_use_id: must be a string");
+        return;
+    }
+    struct acog_part *part = add_part(reader, ACOG_PART_TOOL_RESULT);
+    if (part == NULL) {
+        return;
+    }
+    part->id = acog_text_of(found[0]);
+    part->is_error = found[2].type == ACOG_JSON_TRUE;
+    part->cache = marker(found[3]);
+    reader->result = part;
+    read_blocks(reader, found[1], IN_RESULT);
+    reader->result = NULL;
+}
+
+/* Where another model took over: of no use to one that answers now. */
+static void read_nothing(struct content_reader *reader, struct acog_json_value block)
+{
+    (void)reader;
+    (void)block;
+}
+
+/* -- blocks, messages ------------------------------------------------------------------------------ */
+
+static const struct {
+    struct acog_view type;
+    unsigned places;
+    void (*read)(struct content_reader *reader, struct acog_json_value block);
+} block_forms[] = {
+    {{"text", 4}, IN_ANY, read_text},
+    {{"image", 5}, IN_USER | IN_RESULT | IN_DOCUMENT, read_image},
+    {{"document", 8}, IN_USER | IN_RESULT, read_document},
+    {{"search_result", 13}, IN_USER | IN_RESULT, read_search_result},
+    {{"thinking", 8}, IN_ASSISTANT, read_thinking},
+    {{"redacted_thinking", 17}, IN_ASSISTANT, read_redacted_thinking},
+    {{"tool_use", 8}, IN_ASSISTANT, read_tool_use},
+    {{"tool_result", 11}, IN_USER, read_tool_result},
+    {{"fallback", 8}, IN_ASSISTANT, read_nothing},
+};
+
+static void read_block(struct content_reader *reader, struct acog_json_value block, unsigned place)
+{
+    struct acog_json_value type = {.raw = {0}};
+    (void)acog_json_member(block, ACOG_VIEW("type"), &type);
+    if (block.type != ACOG_JSON_OBJECT || type.type != ACOG_JSON_STRING) {
+        refuse(reader, ": must be an object with a type");
+        return;
+    }
+    size_t i = 0;
+    while (i < COUNT(block_forms) && !acog_json_text_is(type, block_forms[i].type)) {
+        i++;
+    }
+    if (i == COUNT(block_forms)) {
+        add_foreign(reader, type);
+    } else if ((block_forms[i].places & place) == 0) {
+        refuse(reader, ": a block of this type must not stand here");
+    } else {
+        block_forms[i].read(reader, block);
+    }
+}
+
+/* A string is one text; absent and null are nothing. */
+static void read_blocks(struct content_reader *reader, struct acog_json_value content,
+                        unsigned place)
+{
+    bool outer = place != IN_RESULT && place != IN_DOCUMENT;
+    struct acog_json_cursor cursor = acog_json_enter(content);
+    if (content.type == ACOG_JSON_STRING) {
+        add_text_if_any(reader, content);
+        return;
+    }
+    if (content.type != ACOG_JSON_ARRAY && content.type != ACOG_JSON_NULL) {
+        refuse(reader, ": must be a string or a list");
+        return;
+    }
+    for (size_t i = 0; reader->builder->code == ACOG_OK && acog_json_next(&cursor); i++) {
+        if (outer) {
+            reader->block = i;
+        }
+        read_block(reader, cursor.value, place);
+    }
+}
+
+void acog_messages_read_system(struct acog_conversation_builder *builder,
+                               struct acog_json_value system)
+{
+    static const struct acog_view names[] = {{"text", 4}, {"cache_control", 13}};
+    struct acog_json_cursor cursor = acog_json_enter(system);
+    if (system.type == ACOG_JSON_STRING) {
+        struct acog_part *part = acog_builder_system(builder);
+        if (part != NULL) {
+            part->text = system;
+        }
+        return;
+    }
+    for (size_t i = 0; builder->code == ACOG_OK && acog_json_next(&cursor); i++) {
+        struct acog_json_value found[COUNT(names)];
+        acog_json_members(cursor.value, names, found, COUNT(names));
+        if (found[0].type != ACOG_JSON_STRING) {
+            acog_builder_refuse(builder, "system[%zu].text: must be a string", i);
+            return;
+        }
+        struct acog_part *part = acog_builder_system(builder);
+        if (part != NULL) {
+            part->text = found[0];
+            part->cache = marker(found[1]);
+        }
+    }
+}
+
+static const struct {
+    struct acog_view role;
+    enum acog_turn_role turn;
+    unsigned place;
+} roles[] = {
+    {{"user", 4}, ACOG_TURN_USER, IN_USER},
+    {{"assistant", 9}, ACOG_TURN_ASSISTANT, IN_ASSISTANT},
+    {{"system", 6}, ACOG_TURN_SYSTEM, IN_SYSTEM},
+};
+
+void acog_messages_read_turns(struct acog_conversation_builder *builder,
+                              struct acog_json_value messages)
+{
+    static const struct acog_view names[] = {{"role", 4}, {"content", 7}};
+    struct acog_json_cursor cursor = acog_json_enter(messages);
+    for (size_t i = 0; builder->code == ACOG_OK && acog_json_next(&cursor); i++) {
+        struct content_reader reader = {.builder = builder, .message = i};
+        struct acog_json_value found[COUNT(names)];
+        size_t role = 0;
+        acog_json_members(cursor.value, names, found, COUNT(names));
+        while (role < COUNT(roles) && !acog_json_text_is(found[0], roles[role].role)) {
+            role++;
+        }
+        if (role == COUNT(roles)) {
+            acog_builder_refuse(builder, "messages[%zu].role: must be user, assistant or system",
+                                i);
+            return;
+        }
+        reader.role = roles[role].turn;
+        if (reader.role == ACOG_TURN_SYSTEM && builder->turn == NULL) {
+            acog_messages_read_system(builder, found[1]);
+            continue;
+        }
+        read_blocks(&reader, found[1], roles[role].place);
+        link_signatures(&reader);
+    }
+}

@@ -1,0 +1,490 @@
+/* write_messages.c - a conversation, as a request to Anthropic Messages: its parameters. Its turns are written in
+ * write_messages_turns.c.
+ *
+ * Some wishes exclude each other at Anthropic. What gives way is settled first, in a copy of the conversation, and named
+ * to the client; the rest only spells. Thinking by a budget excludes a temperature, top_k and a forced tool (B22), and
+ * needs room below max_tokens; in a tool loop it needs the turn's own thinking, which a client of another dialect may
+ * not have kept.
+ */
+#include "write_messages.h"
+
+#include "acog/contract.h"
+#include "effort.h"
+
+enum thinking {
+    THINKING_NOT = 0,
+    THINKING_BUDGET,
+    THINKING_ADAPTIVE,
+};
+
+/* What is sent in place of what was asked for. */
+struct plan {
+    struct acog_conversation asked; /* without what gave way */
+    int64_t max_tokens;
+    enum thinking thinking;
+    int64_t budget_tokens;
+    enum acog_effort effort; /* ACOG_EFFORT_COUNT: none */
+    bool schema_tool;
+};
+
+/* -- names of the client's fields ------------------------------------------------------------------ */
+
+static struct acog_view name_of(const struct acog_request_writer *writer, struct acog_view chat,
+                                struct acog_view messages, struct acog_view responses)
+{
+    switch (acog_surface_dialect(writer->conversation->surface)) {
+    case ACOG_DIALECT_CHAT:
+        return chat;
+    case ACOG_DIALECT_MESSAGES:
+        return messages;
+    case ACOG_DIALECT_RESPONSES:
+        return responses;
+    case ACOG_DIALECT_GEMINI:
+    case ACOG_DIALECT_COUNT:
+        break;
+    }
+    ACOG_UNREACHABLE("a dialect of clients");
+}
+
+static void drop_reasoning(struct acog_request_writer *writer)
+{
+    acog_put_dropped(writer, name_of(writer, ACOG_VIEW("reasoning_effort"), ACOG_VIEW("thinking"),
+                                     ACOG_VIEW("reasoning")));
+}
+
+static void drop_field(struct acog_request_writer *writer, struct plan *plan, enum acog_field field)
+{
+    if (acog_json_present(plan->asked.fields[field])) {
+        acog_put_field_lost(writer, field);
+        plan->asked.fields[field] = (struct acog_json_value){.raw = {0}};
+    }
+}
+
+/* -- the plan -------------------------------------------------------------------------------------- */
+
+static bool schema_by_tool(const struct acog_conversation *conversation,
+                           const struct acog_model_rules *rules)
+{
+    return conversation->format == ACOG_FORMAT_JSON ||
+           (conversation->format == ACOG_FORMAT_SCHEMA && rules->schema != ACOG_SCHEMA_NATIVE);
+}
+
+static int64_t capped(int64_t tokens, const struct acog_model_rules *rules)
+{
+    bool over = rules->largest_output_tokens > 0 && tokens > rules->largest_output_tokens;
+    return over ? rules->largest_output_tokens : tokens;
+}
+
+/* Anthropic demands a limit (B10). */
+static void plan_limit(struct acog_request_writer *writer, struct plan *plan)
+{
+    const struct acog_model_rules *rules = writer->translation->rules;
+    if (plan->asked.max_tokens < 1) {
+        plan->max_tokens = capped(rules->default_output_tokens, rules);
+        return;
+    }
+    plan->max_tokens = capped(plan->asked.max_tokens, rules);
+    if (plan->max_tokens < plan->asked.max_tokens) {
+        acog_put_dropped(writer, name_of(writer, ACOG_VIEW("max_tokens"), ACOG_VIEW("max_tokens"),
+                                         ACOG_VIEW("max_output_tokens")));
+    }
+}
+
+static bool begins_with_thinking(const struct acog_turn *turn)
+{
+    const struct acog_part *part = turn->parts.first;
+    while (part != NULL && part->kind == ACOG_PART_REASONING &&
+           !acog_messages_is_own_reasoning(part)) {
+        part = part->next;
+    }
+    return part != NULL && acog_messages_is_own_reasoning(part);
+}
+
+static bool has_kind(const struct acog_turn *turn, enum acog_part_kind kind)
+{
+    const struct acog_part *part = turn->parts.first;
+    while (part != NULL && part->kind != kind) {
+        part = part->next;
+    }
+    return part != NULL;
+}
+
+/* Whether the turns allow thinking by a budget: since the user spoke last, each turn that called a tool begins with its
+ * own thinking; and the answer is not begun by the client. */
+static bool turns_allow_thinking(const struct acog_conversation *conversation)
+{
+    bool allowed = true;
+    for (const struct acog_turn *turn = conversation->turns; turn != NULL; turn = turn->next) {
+        if (turn->role == ACOG_TURN_USER && !has_kind(turn, ACOG_PART_TOOL_RESULT)) {
+            allowed = true;
+        } else if (turn->role == ACOG_TURN_ASSISTANT) {
+            bool last = turn->next == NULL;
+            allowed = allowed && !last &&
+                      (!has_kind(turn, ACOG_PART_TOOL_CALL) || begins_with_thinking(turn));
+        }
+    }
+    return allowed;
+}
+
+static bool is_forced(enum acog_tool_choice choice)
+{
+    return choice == ACOG_TOOL_CHOICE_REQUIRED || choice == ACOG_TOOL_CHOICE_NAMED;
+}
+
+static int64_t wished_budget(const struct acog_reasoning_wish *wish)
+{
+    if (wish->budget_tokens > 0) {
+        return wish->budget_tokens;
+    }
+    if (wish->effort != ACOG_EFFORT_COUNT) {
+        return acog_effort_budget_tokens(wish->effort);
+    }
+    return acog_effort_budget_tokens(wish->adaptive ? ACOG_EFFORT_HIGH : ACOG_EFFORT_MEDIUM);
+}
+
+/* A budget below the limit that leaves a quarter of it for the answer, unless the client named the tokens itself. Where
+ * the client gave no limit there is one that holds both. False: none fits. */
+static bool plan_budget(const struct acog_request_writer *writer, struct plan *plan)
+{
+    const struct acog_model_rules *rules = writer->translation->rules;
+    const struct acog_reasoning_wish *wish = &plan->asked.reasoning;
+    int64_t budget = wished_budget(wish);
+    budget = budget < ACOG_BUDGET_TOKENS_MIN ? ACOG_BUDGET_TOKENS_MIN : budget;
+    if (plan->asked.max_tokens < 1 && budget < INT64_MAX - rules->default_output_tokens) {
+        plan->max_tokens = capped(rules->default_output_tokens + budget, rules);
+    }
+    int64_t room = wish->budget_tokens > 0 ? plan->max_tokens - 1
+                                           : plan->max_tokens - (plan->max_tokens + 3) / 4;
+    if (room < ACOG_BUDGET_TOKENS_MIN) {
+        room = plan->max_tokens - 1 < ACOG_BUDGET_TOKENS_MIN ? 0 : ACOG_BUDGET_TOKENS_MIN;
+    }
+    plan->budget_tokens = budget < room ? budget : room;
+    return plan->budget_tokens >= ACOG_BUDGET_TOKENS_MIN;
+}
+
+static void plan_thinking_by_budget(struct acog_request_writer *writer, struct plan *plan)
+{
+    if (plan->schema_tool || !turns_allow_thinking(&plan->asked) || !plan_budget(writer, plan)) {
+        drop_reasoning(writer);
+        return;
+    }
+    plan->thinking = THINKING_BUDGET;
+    if (is_forced(plan->asked.tool_choice)) {
+        plan->asked.tool_choice = ACOG_TOOL_CHOICE_UNSET;
+        acog_put_dropped(writer, ACOG_VIEW("tool_choice"));
+    }
+}
+
+static void plan_effort(struct acog_request_writer *writer, struct plan *plan)
+{
+    const struct acog_reasoning_wish *wish = &plan->asked.reasoning;
+    enum acog_effort wanted = wish->effort;
+    if (wanted == ACOG_EFFORT_COUNT && wish->budget_tokens > 0) {
+        wanted = acog_effort_of_budget(wish->budget_tokens);
+    }
+    if (wanted == ACOG_EFFORT_COUNT) {
+        return;
+    }
+    plan->effort = acog_effort_nearest(wanted, writer->translation->rules->efforts);
+    if (plan->effort == ACOG_EFFORT_COUNT) {
+        drop_reasoning(writer);
+    }
+}
+
+static void plan_reasoning(struct acog_request_writer *writer, struct plan *plan)
+{
+    const struct acog_reasoning_wish *wish = &plan->asked.reasoning;
+    if (!wish->given || wish->off || wish->effort == ACOG_EFFORT_NONE) {
+        return;
+    }
+    switch (writer->translation->rules->thinking) {
+    case ACOG_THINKING_NONE:
+        drop_reasoning(writer);
+        return;
+    case ACOG_THINKING_BUDGET:
+        plan_thinking_by_budget(writer, plan);
+        return;
+    case ACOG_THINKING_ADAPTIVE:
+        /* No forced tool beside thinking; the effort holds without it. */
+        if (!plan->schema_tool && !is_forced(plan->asked.tool_choice)) {
+            plan->thinking = THINKING_ADAPTIVE;
+        }
+        plan_effort(writer, plan);
+        return;
+    case ACOG_THINKING_EFFORT:
+        plan_effort(writer, plan);
+        return;
+    }
+    ACOG_UNREACHABLE("a way of thinking");
+}
+
+/* top_p is taken from 0.95 on beside thinking. */
+static bool is_high_top_p(struct acog_json_value top_p)
+{
+    double number = 0;
+    return acog_json_double(top_p, &number) && number >= 0.95;
+}
+
+/* Whoever thinks takes no temperature but its own, and no top_k. */
+static void plan_sampling_of_thinking(struct acog_request_writer *writer, struct plan *plan)
+{
+    drop_field(writer, plan, ACOG_FIELD_TEMPERATURE);
+    drop_field(writer, plan, ACOG_FIELD_TOP_K);
+    if (!is_high_top_p(plan->asked.fields[ACOG_FIELD_TOP_P])) {
+        drop_field(writer, plan, ACOG_FIELD_TOP_P);
+    }
+}
+
+/* Models refuse the two together. A neutral one goes unseen, else the temperature counts. */
+static void plan_sampling(struct acog_request_writer *writer, struct plan *plan)
+{
+    struct acog_json_value *temperature = &plan->asked.fields[ACOG_FIELD_TEMPERATURE];
+    struct acog_json_value *top_p = &plan->asked.fields[ACOG_FIELD_TOP_P];
+    double number = 0;
+    if (plan->thinking != THINKING_NOT) {
+        plan_sampling_of_thinking(writer, plan);
+    }
+    if (!acog_json_present(*temperature) || !acog_json_present(*top_p) ||
+        !writer->translation->rules->temperature) {
+        return;
+    }
+    if (acog_json_double(*top_p, &number) && number > 0.9999) {
+        *top_p = (struct acog_json_value){.raw = {0}};
+    } else if (acog_json_double(*temperature, &number) && number > 0.9999) {
+        drop_field(writer, plan, ACOG_FIELD_TEMPERATURE);
+    } else {
+        drop_field(writer, plan, ACOG_FIELD_TOP_P);
+    }
+}
+
+static void plan_tier(struct acog_request_writer *writer, struct plan *plan)
+{
+    struct acog_json_value tier = plan->asked.fields[ACOG_FIELD_SERVICE_TIER];
+    if (!acog_json_text_is(tier, ACOG_VIEW("auto")) &&
+        !acog_json_text_is(tier, ACOG_VIEW("standard_only"))) {
+        drop_field(writer, plan, ACOG_FIELD_SERVICE_TIER);
+    }
+}
+
+static void settle(struct acog_request_writer *writer, struct plan *plan)
+{
+    plan->asked = *writer->conversation;
+    plan->effort = ACOG_EFFORT_COUNT;
+    plan->schema_tool = schema_by_tool(&plan->asked, writer->translation->rules);
+    plan_limit(writer, plan);
+    plan_reasoning(writer, plan);
+    plan_sampling(writer, plan);
+    plan_tier(writer, plan);
+}
+
+/* -- tools ----------------------------------------------------------------------------------------- */
+
+/* Anthropic demands the type that OpenAI lets a client leave away. */
+static void put_schema(struct acog_request_writer *writer, struct acog_json_value schema)
+{
+    struct acog_json_value type;
+    struct acog_json_cursor cursor = acog_json_enter(schema);
+    if (acog_json_present(schema) && acog_json_member(schema, ACOG_VIEW("type"), &type)) {
+        acog_put(writer, schema.raw);
+        return;
+    }
+    bool empty = !acog_json_next(&cursor);
+    acog_put(writer, ACOG_VIEW("{\"type\":\"object\""));
+    acog_put(writer, empty ? ACOG_VIEW("}") : ACOG_VIEW(","));
+    if (!empty) {
+        acog_put(writer, acog_view_slice(schema.raw, 1, schema.raw.len));
+    }
+}
+
+static void put_tool(struct acog_request_writer *writer, const struct acog_tool *tool)
+{
+    acog_put(writer, ACOG_VIEW("{\"name\":"));
+    acog_put(writer, tool->name.raw);
+    if (tool->description.type == ACOG_JSON_STRING) {
+        acog_put(writer, ACOG_VIEW(",\"description\":"));
+        acog_put(writer, tool->description.raw);
+    }
+    acog_put(writer, ACOG_VIEW(",\"input_schema\":"));
+    put_schema(writer, tool->schema);
+    if (tool->strict.type == ACOG_JSON_TRUE) {
+        if (writer->translation->rules->schema == ACOG_SCHEMA_NATIVE) {
+            acog_put(writer, ACOG_VIEW(",\"strict\":true"));
+        } else {
+            acog_put_dropped(writer, ACOG_VIEW("tools.strict"));
+        }
+    }
+    acog_messages_put_cache(writer, tool->cache);
+    acog_put(writer, ACOG_VIEW("}"));
+}
+
+static void put_tool_choice(struct acog_request_writer *writer, const struct plan *plan)
+{
+    static const char *const types[] = {
+        [ACOG_TOOL_CHOICE_UNSET] = "auto", [ACOG_TOOL_CHOICE_AUTO] = "auto",
+        [ACOG_TOOL_CHOICE_NONE] = "none",  [ACOG_TOOL_CHOICE_REQUIRED] = "any",
+        [ACOG_TOOL_CHOICE_NAMED] = "tool",
+    };
+    enum acog_tool_choice choice = plan->asked.tool_choice;
+    bool single = plan->asked.parallel_off && choice != ACOG_TOOL_CHOICE_NONE;
+    if (plan->asked.tools == NULL || (choice == ACOG_TOOL_CHOICE_UNSET && !single)) {
+        return;
+    }
+    acog_put_format(writer, ",\"tool_choice\":{\"type\":\"%s\"", types[choice]);
+    if (choice == ACOG_TOOL_CHOICE_NAMED) {
+        acog_put(writer, ACOG_VIEW(",\"name\":"));
+        acog_put(writer, plan->asked.tool_choice_name.raw);
+    }
+    acog_put(writer, single ? ACOG_VIEW(",\"disable_parallel_tool_use\":true}") : ACOG_VIEW("}"));
+}
+
+/* One tool that must be called, whose arguments are the answer (B20). */
+static void put_schema_tool(struct acog_request_writer *writer, const struct plan *plan)
+{
+    const struct acog_conversation *asked = &plan->asked;
+    acog_put(writer, ACOG_VIEW(",\"tools\":[{\"name\":\"" ACOG_SCHEMA_TOOL_NAME "\""));
+    if (asked->schema_description.type == ACOG_JSON_STRING) {
+        acog_put(writer, ACOG_VIEW(",\"description\":"));
+        acog_put(writer, asked->schema_description.raw);
+    }
+    acog_put(writer, ACOG_VIEW(",\"input_schema\":"));
+    acog_put(writer, asked->format == ACOG_FORMAT_JSON ? ACOG_VIEW("{\"type\":\"object\"}")
+                                                       : asked->schema.raw);
+    acog_put(writer,
+             ACOG_VIEW("}],\"tool_choice\":{\"type\":\"tool\",\"name\":\"" ACOG_SCHEMA_TOOL_NAME
+                       "\",\"disable_parallel_tool_use\":true}"));
+}
+
+static void put_tools(struct acog_request_writer *writer, const struct plan *plan)
+{
+    const struct acog_tool *tool = plan->asked.tools;
+    if (plan->schema_tool) {
+        put_schema_tool(writer, plan);
+        return;
+    }
+    acog_put(writer, tool != NULL ? ACOG_VIEW(",\"tools\":[") : ACOG_VIEW(""));
+    for (; tool != NULL; tool = tool->next) {
+        put_tool(writer, tool);
+        acog_put(writer, tool->next != NULL ? ACOG_VIEW(",") : ACOG_VIEW("]"));
+    }
+    put_tool_choice(writer, plan);
+}
+
+/* -- the rest -------------------------------------------------------------------------------------- */
+
+static void put_thinking(struct acog_request_writer *writer, const struct plan *plan)
+{
+    switch (plan->thinking) {
+    case THINKING_NOT:
+        return;
+    case THINKING_BUDGET:
+        acog_put_format(writer, ",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":%lld}",
+                        (long long)plan->budget_tokens);
+        return;
+    case THINKING_ADAPTIVE:
+        acog_put(writer, ACOG_VIEW(",\"thinking\":{\"type\":\"adaptive\""));
+        acog_put(writer, plan->asked.reasoning.summary ? ACOG_VIEW(",\"display\":\"summarized\"}")
+                                                       : ACOG_VIEW("}"));
+        return;
+    }
+    ACOG_UNREACHABLE("a way of thinking");
+}
+
+static void put_output_config(struct acog_request_writer *writer, const struct plan *plan)
+{
+    bool schema = plan->asked.format == ACOG_FORMAT_SCHEMA && !plan->schema_tool;
+    bool effort = plan->effort != ACOG_EFFORT_COUNT;
+    if (!schema && !effort) {
+        return;
+    }
+    acog_put(writer, ACOG_VIEW(",\"output_config\":{"));
+    if (effort) {
+        struct acog_view word = acog_effort_word(plan->effort);
+        acog_put_format(writer, "\"effort\":\"%.*s\"", ACOG_VIEW_FMT(word));
+    }
+    if (schema) {
+        acog_put(writer, effort ? ACOG_VIEW(",") : ACOG_VIEW(""));
+        acog_put(writer, ACOG_VIEW("\"format\":{\"type\":\"json_schema\",\"schema\":"));
+        acog_put(writer, plan->asked.schema.raw);
+        acog_put(writer, ACOG_VIEW("}"));
+        if (acog_json_present(plan->asked.schema_description)) {
+            acog_put_dropped(writer, name_of(writer, ACOG_VIEW("response_format.description"),
+                                             ACOG_VIEW("output_config.format.description"),
+                                             ACOG_VIEW("text.format.description")));
+        }
+    }
+    acog_put(writer, ACOG_VIEW("}"));
+}
+
+/* A sequence of white space alone is refused (B11). */
+static void put_stops(struct acog_request_writer *writer, const struct plan *plan)
+{
+    struct acog_view name =
+        name_of(writer, ACOG_VIEW("stop"), ACOG_VIEW("stop_sequences"), ACOG_VIEW("stop"));
+    bool any = false;
+    for (size_t i = 0; i < plan->asked.stop_count; i++) {
+        struct acog_json_value stop = plan->asked.stops[i];
+        if (!writer->translation->rules->stop || acog_text_is_blank(acog_text_of(stop))) {
+            acog_put_dropped(writer, name);
+            continue;
+        }
+        acog_put(writer, any ? ACOG_VIEW(",") : ACOG_VIEW(",\"stop_sequences\":["));
+        acog_put(writer, stop.raw);
+        any = true;
+    }
+    acog_put(writer, any ? ACOG_VIEW("]") : ACOG_VIEW(""));
+}
+
+void acog_messages_write_conversation(struct acog_request_writer *writer)
+{
+    const struct acog_conversation *conversation = writer->conversation;
+    struct acog_translation *translation = writer->translation;
+    struct plan plan = {.thinking = THINKING_NOT};
+    settle(writer, &plan);
+    translation->schema_by_tool = plan.schema_tool;
+    translation->max_tokens = plan.max_tokens;
+    acog_put(writer, ACOG_VIEW("{\"model\":"));
+    acog_put_string(writer, acog_text_plain(translation->model));
+    acog_put_format(writer, ",\"max_tokens\":%lld", (long long)plan.max_tokens);
+    acog_put(writer, translation->stream ? ACOG_VIEW(",\"stream\":true") : ACOG_VIEW(""));
+    acog_messages_put_turns(writer);
+    put_tools(writer, &plan);
+    put_stops(writer, &plan);
+    put_thinking(writer, &plan);
+    put_output_config(writer, &plan);
+    if (acog_json_present(plan.asked.user)) {
+        acog_put(writer, ACOG_VIEW(",\"metadata\":{\"user_id\":"));
+        acog_put(writer, plan.asked.user.raw);
+        acog_put(writer, ACOG_VIEW("}"));
+    }
+    writer->conversation = &plan.asked;
+    acog_put_fields(writer, ACOG_DIALECT_MESSAGES);
+    writer->conversation = conversation;
+    acog_put(writer, ACOG_VIEW("}"));
+}
+
+/* -- what cannot be told --------------------------------------------------------------------------- */
+
+const char *acog_messages_objection(const struct acog_conversation *conversation,
+                                    const struct acog_model_rules *rules)
+{
+    struct acog_json_value type = {.raw = {0}};
+    const char *objection = acog_messages_turns_objection(conversation);
+    if (objection != NULL || conversation->format == ACOG_FORMAT_TEXT) {
+        return objection;
+    }
+    if (rules->schema == ACOG_SCHEMA_NONE) {
+        return "the model that serves cannot be held to a format of its answer";
+    }
+    if (!schema_by_tool(conversation, rules)) {
+        return NULL;
+    }
+    if (conversation->tools != NULL) {
+        return "the model that serves cannot be held to a format of its answer while it has tools";
+    }
+    if (conversation->format == ACOG_FORMAT_SCHEMA &&
+        (!acog_json_member(conversation->schema, ACOG_VIEW("type"), &type) ||
+         !acog_json_text_is(type, ACOG_VIEW("object")))) {
+        return "the schema of the answer must be of type object for the model that serves";
+    }
+    return NULL;
+}
