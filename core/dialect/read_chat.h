@@ -1,0 +1,36 @@
+/* read_chat.h - private to core/dialect: the pieces of the reader of chat requests. read_chat.c reads the parameters,
+ * read_chat_messages.c the messages, read_chat_reasoning.c what an assistant thought.
+ */
+#ifndef ACOG_CORE_DIALECT_READ_CHAT_H
+#define ACOG_CORE_DIALECT_READ_CHAT_H
+
+#include "conversation.h"
+
+/* `list` is the value of "messages". */
+void acog_chat_read_messages(struct acog_conversation_builder *builder,
+                             struct acog_json_value list);
+
+#define ACOG_CHAT_CALLS_TIED_MAX \
+    256 /* of one message: calls to which entries of reasoning_details are tied; later ones go without */
+
+/* The members of an assistant's message in which reasoning stands. */
+struct acog_chat_reasoning {
+    struct acog_json_value details; /* reasoning_details, OpenRouter's and ours */
+    struct acog_json_value blocks;  /* thinking_blocks, LiteLLM's */
+    struct acog_json_value content; /* reasoning_content */
+    struct acog_json_value plain;   /* reasoning */
+    struct acog_json_value calls;   /* tool_calls: an entry with a call's id is the call's */
+};
+
+/* Appends REASONING parts to the assistant's turn. Call it before the message's other parts. */
+void acog_chat_read_reasoning(struct acog_conversation_builder *builder,
+                              const struct acog_chat_reasoning *reasoning);
+
+/* What of reasoning_details belongs to a call. */
+struct acog_opaque acog_chat_call_opaque(struct acog_json_value details, struct acog_json_value id);
+
+/* Names a field by what stands before the dot and after it: "messages", `key`. */
+void acog_chat_note(struct acog_conversation_builder *builder, struct acog_view object,
+                    struct acog_json_value key);
+
+#endif

@@ -1,0 +1,561 @@
+/* read_chat_messages.c - the messages of a chat request, as turns.
+ *
+ * The system and developer messages before anything else are the conversation's system texts; later ones keep their
+ * place (B14). Empty texts are taken as they come: acog_builder_finish() sees to them (B04, B05).
+ */
+#include "media.h"
+#include "read_chat.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct messages_reader {
+    struct acog_conversation_builder *builder;
+    size_t index;                  /* of the message */
+    struct acog_text function_id;  /* made for the latest function_call, which has none */
+    const struct acog_turn *calls; /* the latest assistant's turn with custom calls; NULL: none */
+};
+
+/* Where parts go that are read now. */
+struct sink {
+    bool leading; /* the conversation's system texts */
+    enum acog_turn_role role;
+    struct acog_part *result; /* a tool's result; NULL: a turn */
+};
+
+static struct acog_part *new_part(struct messages_reader *reader, const struct sink *sink,
+                                  enum acog_part_kind kind)
+{
+    if (sink->result != NULL) {
+        return acog_builder_result_part(reader->builder, sink->result, kind);
+    }
+    return sink->leading ? acog_builder_system(reader->builder)
+                         : acog_builder_part(reader->builder, sink->role, kind);
+}
+
+/* -- what is not carried --------------------------------------------------------------------------- */
+
+void acog_chat_note(struct acog_conversation_builder *builder, struct acog_view object,
+                    struct acog_json_value key)
+{
+    struct acog_view inside = acog_text_of(key).bytes;
+    size_t bytes = object.len + inside.len + 3;
+    void *memory = builder->code == ACOG_OK ? acog_arena_take(builder->arena, bytes) : NULL;
+    struct acog_buffer text;
+    if (memory == NULL) {
+        builder->code = builder->code == ACOG_OK ? ACOG_NO_MEMORY : builder->code;
+        return;
+    }
+    acog_buffer_init_over(&text, memory, bytes);
+    const struct acog_view pieces[] = {ACOG_VIEW("\""), object, ACOG_VIEW("."), inside,
+                                       ACOG_VIEW("\"")};
+    for (size_t i = 0; i < COUNT(pieces); i++) {
+        (void)!acog_buffer_append(&text, pieces[i]); /* it has the room */
+    }
+    acog_builder_unknown(builder, (struct acog_json_value){.raw = acog_buffer_view(&text),
+                                                           .type = ACOG_JSON_STRING,
+                                                           .escaped = key.escaped});
+}
+
+/* Null, false and empty lists say nothing that could be lost. */
+static bool says_something(struct acog_json_value value)
+{
+    struct acog_json_cursor cursor = acog_json_enter(value);
+    return value.type == ACOG_JSON_ARRAY
+               ? acog_json_next(&cursor)
+               : value.type != ACOG_JSON_NULL && value.type != ACOG_JSON_FALSE;
+}
+
+static void note_others(struct messages_reader *reader, struct acog_json_value object,
+                        const struct acog_view *known, size_t count)
+{
+    struct acog_json_cursor cursor = acog_json_enter(object);
+    while (acog_json_next(&cursor)) {
+        bool found = false;
+        for (size_t i = 0; i < count && !found; i++) {
+            found = acog_json_key_is(&cursor, known[i]);
+        }
+        if (!found && says_something(cursor.value)) {
+            acog_chat_note(reader->builder, ACOG_VIEW("messages"), cursor.key);
+        }
+    }
+}
+
+/* -- parts ----------------------------------------------------------------------------------------- */
+
+enum part_member {
+    PART_TYPE = 0,
+    PART_TEXT,
+    PART_REFUSAL,
+    PART_IMAGE_URL,
+    PART_INPUT_AUDIO,
+    PART_FILE,
+    PART_THINKING,
+    PART_VIDEO_URL,
+    PART_CACHE,
+    PART_MEMBERS
+};
+
+static const struct acog_view part_names[PART_MEMBERS] = {
+    {"type", 4}, {"text", 4},     {"refusal", 7},   {"image_url", 9},      {"input_audio", 11},
+    {"file", 4}, {"thinking", 8}, {"video_url", 9}, {"cache_control", 13},
+};
+
+struct part_reader {
+    struct messages_reader *reader;
+    const struct sink *sink;
+    size_t index; /* in the content */
+    struct acog_json_value found[PART_MEMBERS];
+};
+
+static void refuse_part(const struct part_reader *part, const char *what)
+{
+    acog_builder_refuse(part->reader->builder, "messages[%zu].content[%zu]%s", part->reader->index,
+                        part->index, what);
+}
+
+static struct acog_part *read_text_part(const struct part_reader *in, enum acog_part_kind kind,
+                                        struct acog_json_value text)
+{
+    if (text.type != ACOG_JSON_STRING) {
+        refuse_part(in, kind == ACOG_PART_REFUSAL ? ".refusal: must be a string"
+                                                  : ".text: must be a string");
+        return NULL;
+    }
+    if (kind == ACOG_PART_REFUSAL && text.raw.len <= 2) {
+        return NULL;
+    }
+    struct acog_part *part = new_part(in->reader, in->sink, kind);
+    if (part != NULL) {
+        part->text = text;
+    }
+    return part;
+}
+
+static struct acog_part *new_media(const struct part_reader *in)
+{
+    return new_part(in->reader, in->sink, ACOG_PART_MEDIA);
+}
+
+/* Keeps the medium if it could be read: what a data URL must be for any other provider to read it (B16). */
+static struct acog_part *keep_media(const struct part_reader *in, const struct acog_media *media,
+                                    enum acog_code code, const char *name)
+{
+    bool data_url =
+        media->source == ACOG_MEDIA_URL && acog_view_starts(media->data.bytes, ACOG_VIEW("data:"));
+    if (code != ACOG_OK) {
+        in->reader->builder->code = code;
+        return NULL;
+    }
+    if (media->data.bytes.len == 0 || data_url) {
+        acog_builder_refuse(in->reader->builder,
+                            "messages[%zu].content[%zu].%s: must be an address, or a data URL with "
+                            "a media type and base64",
+                            in->reader->index, in->index, name);
+        return NULL;
+    }
+    struct acog_part *part = new_media(in);
+    if (part != NULL) {
+        part->media = *media;
+    }
+    return part;
+}
+
+/* {"url":…,"detail":…}, or the address alone. */
+static struct acog_part *read_url_part(const struct part_reader *in, struct acog_json_value object,
+                                       enum acog_media_kind kind, const char *name)
+{
+    static const struct acog_view names[] = {{"url", 3}, {"detail", 6}};
+    struct acog_json_value found[COUNT(names)];
+    struct acog_media media = {.kind = kind};
+    acog_json_members(object, names, found, COUNT(names));
+    struct acog_json_value url = object.type == ACOG_JSON_STRING ? object : found[0];
+    enum acog_code code =
+        acog_media_read_url(acog_text_of(url), in->reader->builder->arena, &media);
+    if (media.source == ACOG_MEDIA_BASE64 &&
+        acog_media_kind_of(media.media_type) == ACOG_MEDIA_DOCUMENT) {
+        media.kind = ACOG_MEDIA_DOCUMENT; /* clients put PDFs where images go */
+    }
+    if (found[1].type == ACOG_JSON_STRING && acog_json_present(found[1])) {
+        media.detail = found[1];
+    }
+    return keep_media(in, &media, code, name);
+}
+
+static struct acog_part *read_audio_part(const struct part_reader *in, struct acog_json_value audio)
+{
+    static const struct acog_view names[] = {{"data", 4}, {"format", 6}};
+    struct acog_json_value found[COUNT(names)];
+    acog_json_members(audio, names, found, COUNT(names));
+    struct acog_view type = acog_media_audio_type(found[1]);
+    if (type.len == 0 || acog_text_of(found[0]).bytes.len == 0) {
+        refuse_part(in, ".input_audio: must have data, and a format that is known");
+        return NULL;
+    }
+    struct acog_part *part = new_media(in);
+    if (part != NULL) {
+        part->media = (struct acog_media){.kind = ACOG_MEDIA_AUDIO,
+                                          .source = ACOG_MEDIA_BASE64,
+                                          .media_type = type,
+                                          .data = acog_text_of(found[0])};
+    }
+    return part;
+}
+
+static struct acog_part *read_file_part(const struct part_reader *in, struct acog_json_value file)
+{
+    static const struct acog_view names[] = {{"file_data", 9}, {"file_id", 7}, {"filename", 8}};
+    struct acog_json_value found[COUNT(names)];
+    struct acog_media media = {.kind = ACOG_MEDIA_FILE};
+    acog_json_members(file, names, found, COUNT(names));
+    struct acog_text data = acog_text_of(found[0]);
+    if (data.bytes.len > 0) {
+        struct acog_json_value name = {.raw = {0}};
+        enum acog_code code =
+            acog_media_read_file(data, found[2].type == ACOG_JSON_STRING ? found[2] : name,
+                                 in->reader->builder->arena, &media);
+        return keep_media(in, &media, code, "file.file_data");
+    }
+    media.source = ACOG_MEDIA_FILE_ID;
+    media.data = acog_text_of(found[1]);
+    media.name = found[2].type == ACOG_JSON_STRING ? found[2] : media.name;
+    return keep_media(in, &media, ACOG_OK, "file");
+}
+
+/* Mistral's, in an assistant's content: its text, in a list or alone. */
+static struct acog_part *read_thinking_part(const struct part_reader *in,
+                                            struct acog_json_value thinking)
+{
+    struct acog_json_cursor cursor = acog_json_enter(thinking);
+    struct acog_part *part = NULL;
+    if (thinking.type == ACOG_JSON_STRING) {
+        part = new_part(in->reader, in->sink, ACOG_PART_REASONING);
+        if (part != NULL) {
+            part->text = thinking;
+        }
+        return NULL; /* no cache marker goes there */
+    }
+    while (thinking.type == ACOG_JSON_ARRAY && acog_json_next(&cursor)) {
+        struct acog_json_value text;
+        if (acog_json_member(cursor.value, ACOG_VIEW("text"), &text) &&
+            acog_text_of(text).bytes.len > 0) {
+            part = new_part(in->reader, in->sink, ACOG_PART_REASONING);
+        }
+        if (part != NULL) {
+            part->text = text;
+        }
+    }
+    return NULL;
+}
+
+static struct acog_part *read_foreign_part(const struct part_reader *in)
+{
+    struct acog_view type;
+    if (in->found[PART_TYPE].type != ACOG_JSON_STRING) {
+        refuse_part(in, ".type: must be a string");
+        return NULL;
+    }
+    if (in->sink->result != NULL || in->sink->leading) {
+        refuse_part(in, ".type: is not one that is known here");
+        return NULL;
+    }
+    if (acog_json_text(in->found[PART_TYPE], in->reader->builder->arena, &type) != ACOG_OK) {
+        in->reader->builder->code = ACOG_NO_MEMORY;
+        return NULL;
+    }
+    struct acog_part *part = new_part(in->reader, in->sink, ACOG_PART_FOREIGN);
+    if (part != NULL) {
+        part->type = type;
+    }
+    return part;
+}
+
+static struct acog_part *read_part_of_type(const struct part_reader *in)
+{
+    const struct acog_json_value type = in->found[PART_TYPE];
+    bool assistant = in->sink->result == NULL && in->sink->role == ACOG_TURN_ASSISTANT;
+    if (acog_json_text_is(type, ACOG_VIEW("text"))) {
+        return read_text_part(in, ACOG_PART_TEXT, in->found[PART_TEXT]);
+    }
+    if (in->sink->leading || (in->sink->result == NULL && in->sink->role == ACOG_TURN_SYSTEM)) {
+        refuse_part(in, ".type: a system message holds texts only");
+        return NULL;
+    }
+    if (acog_json_text_is(type, ACOG_VIEW("image_url"))) {
+        return read_url_part(in, in->found[PART_IMAGE_URL], ACOG_MEDIA_IMAGE, "image_url");
+    }
+    if (acog_json_text_is(type, ACOG_VIEW("video_url"))) {
+        return read_url_part(in, in->found[PART_VIDEO_URL], ACOG_MEDIA_VIDEO, "video_url");
+    }
+    if (acog_json_text_is(type, ACOG_VIEW("input_audio"))) {
+        return read_audio_part(in, in->found[PART_INPUT_AUDIO]);
+    }
+    if (acog_json_text_is(type, ACOG_VIEW("file"))) {
+        return read_file_part(in, in->found[PART_FILE]);
+    }
+    if (assistant && acog_json_text_is(type, ACOG_VIEW("refusal"))) {
+        return read_text_part(in, ACOG_PART_REFUSAL, in->found[PART_REFUSAL]);
+    }
+    if (assistant && acog_json_text_is(type, ACOG_VIEW("thinking"))) {
+        return read_thinking_part(in, in->found[PART_THINKING]);
+    }
+    return read_foreign_part(in);
+}
+
+/* A text, or a list of parts. `cache` is the message's own marker, which the last part takes that has none. */
+static void read_content(struct messages_reader *reader, const struct sink *sink,
+                         struct acog_json_value content, struct acog_json_value cache)
+{
+    struct acog_part *last = NULL;
+    struct part_reader in = {.reader = reader, .sink = sink};
+    struct acog_json_cursor cursor = acog_json_enter(content);
+    if (content.type == ACOG_JSON_STRING && acog_json_present(content)) {
+        last = new_part(reader, sink, ACOG_PART_TEXT);
+        if (last != NULL) {
+            last->text = content;
+        }
+    }
+    for (; reader->builder->code == ACOG_OK && content.type == ACOG_JSON_ARRAY &&
+           acog_json_next(&cursor);
+         in.index++) {
+        acog_json_members(cursor.value, part_names, in.found, PART_MEMBERS);
+        struct acog_part *part = read_part_of_type(&in);
+        if (part != NULL) {
+            last = part;
+            part->cache =
+                in.found[PART_CACHE].type == ACOG_JSON_OBJECT ? in.found[PART_CACHE] : part->cache;
+        }
+        note_others(reader, cursor.value, part_names, PART_MEMBERS);
+    }
+    if (last != NULL && cache.type == ACOG_JSON_OBJECT && !acog_json_present(last->cache)) {
+        last->cache = cache;
+    }
+}
+
+/* -- calls and results ----------------------------------------------------------------------------- */
+
+static void read_function(struct messages_reader *reader, struct acog_json_value function,
+                          struct acog_text id, struct acog_opaque opaque)
+{
+    static const struct acog_view names[] = {{"name", 4}, {"arguments", 9}};
+    struct acog_json_value found[COUNT(names)];
+    acog_json_members(function, names, found, COUNT(names));
+    if (acog_text_of(found[0]).bytes.len == 0) {
+        acog_builder_refuse(reader->builder, "messages[%zu]: a call has no name", reader->index);
+        return;
+    }
+    struct acog_part *part =
+        acog_builder_part(reader->builder, ACOG_TURN_ASSISTANT, ACOG_PART_TOOL_CALL);
+    if (part != NULL) {
+        part->id = id;
+        part->name = acog_text_of(found[0]);
+        part->arguments = found[1].type == ACOG_JSON_OBJECT ? acog_text_plain(found[1].raw)
+                                                            : acog_text_of(found[1]);
+        part->opaque = opaque;
+    }
+}
+
+/* A call of a custom tool: a text for arguments, which no other dialect has. */
+static void read_custom(struct messages_reader *reader, struct acog_text id)
+{
+    struct acog_part *part =
+        acog_builder_part(reader->builder, ACOG_TURN_ASSISTANT, ACOG_PART_FOREIGN);
+    if (part != NULL) {
+        part->id = id;
+        part->type = ACOG_VIEW("custom");
+        reader->calls = reader->builder->turn;
+    }
+}
+
+static void read_calls(struct messages_reader *reader, struct acog_json_value calls,
+                       struct acog_json_value details)
+{
+    static const struct acog_view names[] = {{"id", 2}, {"function", 8}, {"custom", 6}};
+    struct acog_json_cursor cursor = acog_json_enter(calls);
+    for (size_t i = 0; reader->builder->code == ACOG_OK && !cursor.object; i++) {
+        struct acog_json_value found[COUNT(names)];
+        if (!acog_json_next(&cursor)) {
+            return;
+        }
+        acog_json_members(cursor.value, names, found, COUNT(names));
+        struct acog_text id = acog_text_of(found[0]);
+        if (id.bytes.len == 0) {
+            acog_builder_refuse(reader->builder, "messages[%zu].tool_calls[%zu].id: must be a text",
+                                reader->index, i);
+        } else if (found[2].type == ACOG_JSON_OBJECT && acog_json_present(found[2])) {
+            read_custom(reader, id);
+        } else {
+            read_function(reader, found[1], id,
+                          i < ACOG_CHAT_CALLS_TIED_MAX ? acog_chat_call_opaque(details, found[0])
+                                                       : acog_opaque_none());
+        }
+    }
+}
+
+/* The form before tool_calls has no ids: the next function message answers it. */
+static void read_function_call(struct messages_reader *reader, struct acog_json_value call)
+{
+    char digits[ACOG_DIGITS_MAX];
+    struct acog_buffer text;
+    const size_t bytes = sizeof("call_") + ACOG_DIGITS_MAX;
+    if (call.type != ACOG_JSON_OBJECT) {
+        return;
+    }
+    void *memory =
+        reader->builder->code == ACOG_OK ? acog_arena_take(reader->builder->arena, bytes) : NULL;
+    if (memory == NULL) {
+        reader->builder->code =
+            reader->builder->code == ACOG_OK ? ACOG_NO_MEMORY : reader->builder->code;
+        return;
+    }
+    acog_buffer_init_over(&text, memory, bytes);
+    (void)!acog_buffer_append(&text, ACOG_VIEW("call_")); /* it has the room */
+    (void)!acog_buffer_append(&text, acog_view_from_u64(reader->index, digits));
+    reader->function_id = acog_text_plain(acog_buffer_view(&text));
+    read_function(reader, call, reader->function_id, acog_opaque_none());
+}
+
+static bool answers_custom(const struct messages_reader *reader, struct acog_text id)
+{
+    const struct acog_part *part = reader->calls == NULL ? NULL : reader->calls->parts.first;
+    while (part != NULL &&
+           (part->kind != ACOG_PART_FOREIGN || !acog_view_equal(part->id.bytes, id.bytes))) {
+        part = part->next;
+    }
+    return part != NULL;
+}
+
+static void read_result(struct messages_reader *reader, struct acog_text id,
+                        struct acog_json_value content, struct acog_json_value cache)
+{
+    bool custom = answers_custom(reader, id);
+    struct acog_part *part = acog_builder_part(reader->builder, ACOG_TURN_USER,
+                                               custom ? ACOG_PART_FOREIGN : ACOG_PART_TOOL_RESULT);
+    if (part == NULL) {
+        return;
+    }
+    part->id = id;
+    if (custom) {
+        part->type = ACOG_VIEW("custom");
+        return;
+    }
+    if (cache.type == ACOG_JSON_OBJECT) {
+        part->cache = cache; /* on the result, not on a text inside it (B18) */
+    }
+    struct sink sink = {.role = ACOG_TURN_USER, .result = part};
+    struct acog_json_value none = {.raw = {0}};
+    read_content(reader, &sink, content, none);
+}
+
+/* -- messages -------------------------------------------------------------------------------------- */
+
+enum message_member {
+    MESSAGE_ROLE = 0,
+    MESSAGE_CONTENT,
+    MESSAGE_CACHE,
+    MESSAGE_TOOL_CALLS,
+    MESSAGE_TOOL_CALL_ID,
+    MESSAGE_FUNCTION_CALL,
+    MESSAGE_REFUSAL,
+    MESSAGE_DETAILS,
+    MESSAGE_BLOCKS,
+    MESSAGE_REASONING_CONTENT,
+    MESSAGE_REASONING,
+    MESSAGE_MEMBERS
+};
+
+static const struct acog_view message_names[MESSAGE_MEMBERS] = {
+    {"role", 4},
+    {"content", 7},
+    {"cache_control", 13},
+    {"tool_calls", 10},
+    {"tool_call_id", 12},
+    {"function_call", 13},
+    {"refusal", 7},
+    {"reasoning_details", 17},
+    {"thinking_blocks", 15},
+    {"reasoning_content", 17},
+    {"reasoning", 9},
+};
+
+static void read_assistant(struct messages_reader *reader, const struct acog_json_value *found)
+{
+    const struct sink sink = {.role = ACOG_TURN_ASSISTANT};
+    const struct acog_chat_reasoning reasoning = {
+        .details = found[MESSAGE_DETAILS],
+        .blocks = found[MESSAGE_BLOCKS],
+        .content = found[MESSAGE_REASONING_CONTENT],
+        .plain = found[MESSAGE_REASONING],
+        .calls = found[MESSAGE_TOOL_CALLS],
+    };
+    acog_chat_read_reasoning(reader->builder, &reasoning);
+    read_content(reader, &sink, found[MESSAGE_CONTENT], found[MESSAGE_CACHE]);
+    if (acog_text_of(found[MESSAGE_REFUSAL]).bytes.len > 0) {
+        struct acog_part *part =
+            acog_builder_part(reader->builder, ACOG_TURN_ASSISTANT, ACOG_PART_REFUSAL);
+        if (part != NULL) {
+            part->text = found[MESSAGE_REFUSAL];
+        }
+    }
+    read_calls(reader, found[MESSAGE_TOOL_CALLS], found[MESSAGE_DETAILS]);
+    read_function_call(reader, found[MESSAGE_FUNCTION_CALL]);
+}
+
+static void read_tool(struct messages_reader *reader, const struct acog_json_value *found)
+{
+    struct acog_text id = acog_text_of(found[MESSAGE_TOOL_CALL_ID]);
+    if (id.bytes.len == 0) {
+        acog_builder_refuse(reader->builder, "messages[%zu].tool_call_id: must be a text",
+                            reader->index);
+        return;
+    }
+    read_result(reader, id, found[MESSAGE_CONTENT], found[MESSAGE_CACHE]);
+}
+
+static void read_function_result(struct messages_reader *reader,
+                                 const struct acog_json_value *found)
+{
+    if (reader->function_id.bytes.len == 0) {
+        acog_builder_refuse(reader->builder, "messages[%zu]: answers no function_call before it",
+                            reader->index);
+        return;
+    }
+    read_result(reader, reader->function_id, found[MESSAGE_CONTENT], found[MESSAGE_CACHE]);
+}
+
+static void read_message(struct messages_reader *reader, struct acog_json_value message)
+{
+    struct acog_json_value found[MESSAGE_MEMBERS];
+    acog_json_members(message, message_names, found, MESSAGE_MEMBERS);
+    const struct acog_json_value role = found[MESSAGE_ROLE];
+    struct sink sink = {.role = ACOG_TURN_USER};
+    note_others(reader, message, message_names, MESSAGE_MEMBERS);
+    if (acog_json_text_is(role, ACOG_VIEW("user"))) {
+        read_content(reader, &sink, found[MESSAGE_CONTENT], found[MESSAGE_CACHE]);
+    } else if (acog_json_text_is(role, ACOG_VIEW("assistant"))) {
+        read_assistant(reader, found);
+    } else if (acog_json_text_is(role, ACOG_VIEW("system")) ||
+               acog_json_text_is(role, ACOG_VIEW("developer"))) {
+        sink.role = ACOG_TURN_SYSTEM;
+        sink.leading = reader->builder->turn == NULL;
+        read_content(reader, &sink, found[MESSAGE_CONTENT], found[MESSAGE_CACHE]);
+    } else if (acog_json_text_is(role, ACOG_VIEW("tool"))) {
+        read_tool(reader, found);
+    } else if (acog_json_text_is(role, ACOG_VIEW("function"))) {
+        read_function_result(reader, found);
+    } else {
+        acog_builder_refuse(reader->builder,
+                            "messages[%zu].role: must be system, developer, user, assistant, tool "
+                            "or function",
+                            reader->index);
+    }
+}
+
+void acog_chat_read_messages(struct acog_conversation_builder *builder, struct acog_json_value list)
+{
+    struct messages_reader reader = {.builder = builder};
+    struct acog_json_cursor cursor = acog_json_enter(list);
+    while (builder->code == ACOG_OK && !cursor.object && acog_json_next(&cursor)) {
+        read_message(&reader, cursor.value);
+        reader.index++;
+    }
+}

@@ -1,0 +1,191 @@
+/* read_chat_reasoning.c - what an assistant thought, as a chat client sends it back.
+ *
+ * Chat itself has no member for it. Its copies have four, and clients send back what they got: whole entries, or the
+ * pieces of a stream, which belong together when their index is the same.
+ */
+#include "opaque.h"
+#include "read_chat.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum detail_member {
+    TEXT = 0,
+    SUMMARY,
+    SIGNATURE,
+    DATA,
+    INDEX,
+    ID,
+    DETAIL_MEMBERS
+};
+
+static void read_members(struct acog_json_value entry, struct acog_json_value found[DETAIL_MEMBERS])
+{
+    static const struct acog_view names[DETAIL_MEMBERS] = {
+        {"text", 4}, {"summary", 7}, {"signature", 9}, {"data", 4}, {"index", 5}, {"id", 2}};
+    acog_json_members(entry, names, found, DETAIL_MEMBERS);
+}
+
+static bool says(struct acog_json_value value)
+{
+    return value.type == ACOG_JSON_STRING && value.raw.len > 2;
+}
+
+/* Entries that are one part: the pieces of a stream. */
+struct run {
+    struct acog_part *part;
+    struct acog_json_value index;
+    struct acog_buffer
+        text; /* in the arena, once there is more than one piece: a STRING with its quotes */
+};
+
+/* The piece goes on with the part of the entry before it. */
+static bool continues(const struct run *run, struct acog_json_value index)
+{
+    return run->part != NULL && index.type == ACOG_JSON_NUMBER && acog_json_present(index) &&
+           acog_view_equal(index.raw, run->index.raw) &&
+           run->part->opaque.maker == ACOG_DIALECT_COUNT;
+}
+
+/* How much text the entries of that index have that come now, so that room for it is taken once. */
+static size_t text_bytes(struct acog_json_cursor cursor, struct acog_json_value text,
+                         struct acog_json_value index)
+{
+    size_t bytes = text.raw.len;
+    while (acog_json_next(&cursor)) {
+        struct acog_json_value found[DETAIL_MEMBERS];
+        read_members(cursor.value, found);
+        if (!acog_view_equal(found[INDEX].raw, index.raw)) {
+            break;
+        }
+        bytes += says(found[TEXT]) ? found[TEXT].raw.len : found[SUMMARY].raw.len;
+    }
+    return bytes;
+}
+
+/* `cursor` stands at the piece's entry. */
+static void add_text(struct acog_conversation_builder *builder, struct run *run,
+                     struct acog_json_cursor cursor, struct acog_json_value text)
+{
+    struct acog_part *part = run->part;
+    if (!acog_json_present(part->text)) {
+        part->text = text;
+        return;
+    }
+    if (run->text.ptr == NULL) {
+        size_t bytes = part->text.raw.len + text_bytes(cursor, text, run->index);
+        void *memory = acog_arena_take(builder->arena, bytes);
+        if (memory == NULL) {
+            builder->code = ACOG_NO_MEMORY;
+            return;
+        }
+        acog_buffer_init_over(&run->text, memory, bytes);
+        (void)!acog_buffer_append(&run->text, part->text.raw); /* it has the room */
+    }
+    run->text.len--; /* the quote */
+    (void)!acog_buffer_append(&run->text, acog_text_of(text).bytes);
+    (void)!acog_buffer_append(&run->text, ACOG_VIEW("\""));
+    part->text.raw = acog_buffer_view(&run->text);
+    part->text.escaped = part->text.escaped || text.escaped;
+}
+
+static bool is_call_id(struct acog_json_value calls, struct acog_json_value id)
+{
+    struct acog_json_cursor cursor = acog_json_enter(calls);
+    struct acog_json_value call_id;
+    for (int i = 0; i < ACOG_CHAT_CALLS_TIED_MAX && says(id) && !cursor.object; i++) {
+        if (!acog_json_next(&cursor)) {
+            break;
+        }
+        if (acog_json_member(cursor.value, ACOG_VIEW("id"), &call_id) &&
+            acog_view_equal(call_id.raw, id.raw)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_details(struct acog_conversation_builder *builder, struct acog_json_value details,
+                         struct acog_json_value calls)
+{
+    struct run run = {.part = NULL};
+    struct acog_json_cursor cursor = acog_json_enter(details);
+    while (builder->code == ACOG_OK && acog_json_next(&cursor)) {
+        struct acog_json_value found[DETAIL_MEMBERS];
+        read_members(cursor.value, found);
+        struct acog_json_value text = says(found[TEXT]) ? found[TEXT] : found[SUMMARY];
+        struct acog_json_value opaque = says(found[SIGNATURE]) ? found[SIGNATURE] : found[DATA];
+        if ((!says(text) && !says(opaque)) || is_call_id(calls, found[ID])) {
+            continue;
+        }
+        if (!continues(&run, found[INDEX])) {
+            run = (struct run){.index = found[INDEX]};
+            run.part = acog_builder_part(builder, ACOG_TURN_ASSISTANT, ACOG_PART_REASONING);
+        }
+        if (run.part == NULL) {
+            return;
+        }
+        if (says(text)) {
+            add_text(builder, &run, cursor, text);
+        }
+        run.part->opaque = acog_opaque_read(acog_text_of(opaque), ACOG_DIALECT_CHAT);
+    }
+}
+
+struct acog_opaque acog_chat_call_opaque(struct acog_json_value details, struct acog_json_value id)
+{
+    struct acog_json_cursor cursor = acog_json_enter(details);
+    while (says(id) && !cursor.object && acog_json_next(&cursor)) {
+        struct acog_json_value found[DETAIL_MEMBERS];
+        read_members(cursor.value, found);
+        if (says(found[DATA]) && acog_view_equal(found[ID].raw, id.raw)) {
+            return acog_opaque_read(acog_text_of(found[DATA]), ACOG_DIALECT_CHAT);
+        }
+    }
+    return acog_opaque_none();
+}
+
+/* [{"type":"thinking","thinking":…,"signature":…},{"type":"redacted_thinking","data":…}]: they are Anthropic's. */
+static void read_blocks(struct acog_conversation_builder *builder, struct acog_json_value blocks)
+{
+    static const struct acog_view names[] = {{"thinking", 8}, {"signature", 9}, {"data", 4}};
+    struct acog_json_cursor cursor = acog_json_enter(blocks);
+    while (builder->code == ACOG_OK && acog_json_next(&cursor)) {
+        struct acog_json_value found[COUNT(names)];
+        acog_json_members(cursor.value, names, found, COUNT(names));
+        struct acog_json_value opaque = says(found[1]) ? found[1] : found[2];
+        if (!says(found[0]) && !says(opaque)) {
+            continue;
+        }
+        struct acog_part *part =
+            acog_builder_part(builder, ACOG_TURN_ASSISTANT, ACOG_PART_REASONING);
+        if (part != NULL) {
+            part->text = says(found[0]) ? found[0] : part->text;
+            part->opaque = acog_opaque_read(acog_text_of(opaque), ACOG_DIALECT_MESSAGES);
+            part->opaque.redacted = part->opaque.redacted || says(found[2]);
+        }
+    }
+}
+
+static bool is_filled(struct acog_json_value list)
+{
+    struct acog_json_cursor cursor = acog_json_enter(list);
+    return list.type == ACOG_JSON_ARRAY && acog_json_next(&cursor);
+}
+
+/* The same thought may stand in several of them: the one that has most is read. */
+void acog_chat_read_reasoning(struct acog_conversation_builder *builder,
+                              const struct acog_chat_reasoning *reasoning)
+{
+    struct acog_json_value text = says(reasoning->content) ? reasoning->content : reasoning->plain;
+    if (is_filled(reasoning->details)) {
+        read_details(builder, reasoning->details, reasoning->calls);
+    } else if (is_filled(reasoning->blocks)) {
+        read_blocks(builder, reasoning->blocks);
+    } else if (says(text)) {
+        struct acog_part *part =
+            acog_builder_part(builder, ACOG_TURN_ASSISTANT, ACOG_PART_REASONING);
+        if (part != NULL) {
+            part->text = text;
+        }
+    }
+}
