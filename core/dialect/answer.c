@@ -7,6 +7,7 @@
  */
 #include "acog/contract.h"
 #include "content.h"
+#include "gemini.h"
 
 #define DEPTH_MAX 128
 
@@ -47,7 +48,9 @@ static const struct acog_view member_names[] = {
 };
 
 struct answer_reader {
+    struct acog_json_value object;
     struct acog_json_value found[ACOG_MEMBER_COUNT];
+    struct acog_json_value model;
     struct acog_whole_answer *answer;
 };
 
@@ -170,6 +173,28 @@ static enum acog_code read_responses(struct answer_reader *reader)
     return ACOG_OK;
 }
 
+/* A prompt that was blocked has no candidate. A candidate without any content is an answer only if something explains
+ * that, as in chat: what Google calls STOP with nothing in it, or a call that it could not parse, is none. */
+static enum acog_code read_gemini(struct answer_reader *reader)
+{
+    struct acog_whole_answer *answer = reader->answer;
+    struct acog_gemini_answer read = acog_gemini_read(reader->object);
+    if (!read.is_answer || !usage_is_readable(read.usage)) {
+        return ACOG_INVALID;
+    }
+    bool refusal = acog_json_present(read.blocked) || acog_gemini_is_refusal(read.finish);
+    bool explained = refusal || acog_json_text_is(read.finish, ACOG_VIEW("MAX_TOKENS"));
+    (void)acog_gemini_usage(read.usage, &answer->usage);
+    answer->outputs |= acog_gemini_outputs(read.parts);
+    if (is_empty(answer) && !explained && answer->usage.output_tokens <= 0) {
+        return ACOG_INVALID;
+    }
+    add_stop(answer, acog_json_present(read.blocked) ? read.blocked : read.finish);
+    answer->refused = refusal && is_empty(answer);
+    reader->model = read.model;
+    return ACOG_OK;
+}
+
 /* The count is the answer, not what the call used. */
 static enum acog_code read_count(struct answer_reader *reader)
 {
@@ -192,15 +217,31 @@ static enum acog_code read_embeddings(struct answer_reader *reader)
     return ACOG_OK;
 }
 
-static enum acog_code read_surface(struct answer_reader *reader, enum acog_surface surface)
+static enum acog_code read_dialect(struct answer_reader *reader, enum acog_dialect dialect)
+{
+    switch (dialect) {
+    case ACOG_DIALECT_CHAT:
+        return read_chat(reader);
+    case ACOG_DIALECT_MESSAGES:
+        return read_messages(reader);
+    case ACOG_DIALECT_RESPONSES:
+        return read_responses(reader);
+    case ACOG_DIALECT_GEMINI:
+        return read_gemini(reader);
+    case ACOG_DIALECT_COUNT:
+        break;
+    }
+    ACOG_UNREACHABLE("unknown dialect");
+}
+
+static enum acog_code read_surface(struct answer_reader *reader, enum acog_surface surface,
+                                   enum acog_dialect dialect)
 {
     switch (surface) {
     case ACOG_SURFACE_CHAT:
-        return read_chat(reader);
     case ACOG_SURFACE_MESSAGES:
-        return read_messages(reader);
     case ACOG_SURFACE_RESPONSES:
-        return read_responses(reader);
+        return read_dialect(reader, dialect);
     case ACOG_SURFACE_COUNT_TOKENS:
         return read_count(reader);
     case ACOG_SURFACE_EMBEDDINGS:
@@ -220,22 +261,23 @@ static bool tells_an_error(const struct acog_json_value *found)
            acog_json_text_is(found[ACOG_MEMBER_STATUS], ACOG_VIEW("failed"));
 }
 
-enum acog_code acog_dialect_read_answer(enum acog_surface surface, struct acog_view body,
-                                        struct acog_arena *arena, struct acog_whole_answer *answer,
+enum acog_code acog_dialect_read_answer(enum acog_dialect dialect, enum acog_surface surface,
+                                        struct acog_view body, struct acog_arena *arena,
+                                        struct acog_whole_answer *answer,
                                         struct acog_failure *failure)
 {
     struct answer_reader reader = {.answer = answer};
-    struct acog_json_value object;
     struct acog_json_error error;
     *answer = (struct acog_whole_answer){.usage = acog_dialect_no_usage()};
-    if (acog_json_check(body, DEPTH_MAX, &object, &error) != ACOG_OK ||
-        object.type != ACOG_JSON_OBJECT) {
+    if (acog_json_check(body, DEPTH_MAX, &reader.object, &error) != ACOG_OK ||
+        reader.object.type != ACOG_JSON_OBJECT) {
         return ACOG_INVALID;
     }
-    acog_json_members(object, member_names, reader.found, ACOG_MEMBER_COUNT);
+    acog_json_members(reader.object, member_names, reader.found, ACOG_MEMBER_COUNT);
+    reader.model = reader.found[ACOG_MEMBER_MODEL];
     answer->is_error = tells_an_error(reader.found);
     if (!answer->is_error) {
-        enum acog_code code = read_surface(&reader, surface);
+        enum acog_code code = read_surface(&reader, surface, dialect);
         /* No answer of its surface, but a text for a human: what a relay sends with a 200. */
         answer->is_error =
             code != ACOG_OK && acog_dialect_nonempty(reader.found[ACOG_MEMBER_MESSAGE]);
@@ -251,7 +293,7 @@ enum acog_code acog_dialect_read_answer(enum acog_surface surface, struct acog_v
     if (answer->usage.input_tokens >= 0 || answer->usage.output_tokens >= 0) {
         answer->outputs |= ACOG_BIT(ACOG_OUTPUT_USAGE);
     }
-    return reader.found[ACOG_MEMBER_MODEL].type == ACOG_JSON_STRING
-               ? acog_json_text(reader.found[ACOG_MEMBER_MODEL], arena, &answer->model)
+    return reader.model.type == ACOG_JSON_STRING
+               ? acog_json_text(reader.model, arena, &answer->model)
                : ACOG_OK;
 }

@@ -43,7 +43,7 @@ struct acog_gemini_answer acog_gemini_read(struct acog_json_value object)
     struct acog_gemini_answer answer = {
         .candidate = first_of(found[0]),
         .feedback = of_type(found[1], ACOG_JSON_OBJECT),
-        .usage = of_type(found[2], ACOG_JSON_OBJECT),
+        .usage = found[2],
         .id = found[3],
         .model = found[4],
         .error = found[5],

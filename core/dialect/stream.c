@@ -1,6 +1,7 @@
 /* stream.c - the tracker: what every dialect's stream has in common.
  *
- *   data that is no JSON ─> BAD      [DONE] ─> DONE      an object ─> stream_chat.c, stream_messages.c, stream_responses.c
+ *   data that is no JSON ─> BAD      [DONE] ─> DONE      an object ─> stream_chat.c, stream_messages.c,
+ *                                                                     stream_responses.c, stream_gemini.c
  *
  * One strict check of the event, then look-ups of the members that matter; no tree.
  */
@@ -60,7 +61,8 @@ static enum acog_stream_event read_object(struct acog_stream_input *input)
         return acog_stream_read_messages(input);
     case ACOG_DIALECT_RESPONSES:
         return acog_stream_read_responses(input);
-    case ACOG_DIALECT_GEMINI: /* no client speaks it: it is read where it is translated */
+    case ACOG_DIALECT_GEMINI:
+        return acog_stream_read_gemini(input);
     case ACOG_DIALECT_COUNT:
         break;
     }

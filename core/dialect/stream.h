@@ -17,6 +17,7 @@ struct acog_stream_input {
 enum acog_stream_event acog_stream_read_chat(struct acog_stream_input *input);
 enum acog_stream_event acog_stream_read_messages(struct acog_stream_input *input);
 enum acog_stream_event acog_stream_read_responses(struct acog_stream_input *input);
+enum acog_stream_event acog_stream_read_gemini(struct acog_stream_input *input);
 
 /* The event tells an error. */
 enum acog_stream_event acog_stream_error(struct acog_stream_input *input);

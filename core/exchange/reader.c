@@ -92,8 +92,8 @@ static void explain_good_status(const struct acog_exchange *exchange, struct aco
                                 struct acog_arena *arena, struct acog_failure *failure)
 {
     struct acog_whole_answer answer;
-    enum acog_code code =
-        acog_dialect_read_answer(exchange->client.surface, body, arena, &answer, failure);
+    enum acog_code code = acog_dialect_read_answer(
+        exchange->client.dialect, exchange->client.surface, body, arena, &answer, failure);
     if (code != ACOG_OK || !answer.is_error) {
         *failure = (struct acog_failure){.retry_after_ms = -1};
         failure->cause = ACOG_CAUSE_BAD_ANSWER;
@@ -185,9 +185,9 @@ static void read_whole(struct acog_exchange *exchange, struct acog_exchange_atte
 {
     struct acog_whole_answer answer = {0};
     struct acog_failure failure = {.retry_after_ms = -1};
-    enum acog_code code =
-        acog_dialect_read_answer(exchange->client.surface, acog_buffer_view(&attempt->held),
-                                 &exchange->scratch, &answer, &failure);
+    enum acog_code code = acog_dialect_read_answer(
+        exchange->client.dialect, exchange->client.surface, acog_buffer_view(&attempt->held),
+        &exchange->scratch, &answer, &failure);
     if (code != ACOG_OK) {
         fail_with(exchange, attempt,
                   code == ACOG_INVALID ? ACOG_CAUSE_BAD_ANSWER : ACOG_CAUSE_GATEWAY);

@@ -81,8 +81,8 @@ enum acog_stream_event {
     ACOG_STREAM_EVENT_BAD, /* data that is no JSON object */
 };
 
-/* As the provider reported: in chat and responses `input_tokens` holds the cached and the written ones, in messages
- * they come on top of it. -1: not reported. */
+/* As the provider reported: in messages the cached and the written ones come on top of `input_tokens`, elsewhere it
+ * holds them. -1: not reported. */
 struct acog_usage {
     int64_t input_tokens;
     int64_t cached_tokens;
@@ -133,10 +133,11 @@ struct acog_whole_answer {
     struct acog_view model; /* as answered */
 };
 
-/* Reads a 2xx body of a surface. ACOG_INVALID when it is no JSON object or not an answer of that surface;
- * ACOG_NO_MEMORY. */
-enum acog_code acog_dialect_read_answer(enum acog_surface surface, struct acog_view body,
-                                        struct acog_arena *arena, struct acog_whole_answer *answer,
+/* Reads a 2xx body. `dialect` is the upstream's; `surface` is what was asked for, and matters only where that is no
+ * answer of a model (count_tokens, embeddings). ACOG_INVALID when it is no JSON object or not such an answer; ACOG_NO_MEMORY. */
+enum acog_code acog_dialect_read_answer(enum acog_dialect dialect, enum acog_surface surface,
+                                        struct acog_view body, struct acog_arena *arena,
+                                        struct acog_whole_answer *answer,
                                         struct acog_failure *failure) ACOG_MUST_CHECK;
 
 /* -- errors ---------------------------------------------------------------------------------------- */

@@ -19,21 +19,29 @@ static void check_failure(const struct acog_failure *failure)
     }
 }
 
+static void check_answer(enum acog_dialect dialect, enum acog_surface surface,
+                         struct acog_view body)
+{
+    struct acog_arena arena;
+    struct acog_whole_answer answer;
+    struct acog_failure failure = {.retry_after_ms = -1};
+    acog_arena_init(&arena, (size_t)1 << 22U);
+    enum acog_code code =
+        acog_dialect_read_answer(dialect, surface, body, &arena, &answer, &failure);
+    ACOG_ASSERT(code == ACOG_OK || code == ACOG_INVALID);
+    ACOG_ASSERT(code == ACOG_OK || !answer.is_error);
+    ACOG_ASSERT(!answer.refused || (answer.outputs & ACOG_BIT(ACOG_OUTPUT_TEXT)) == 0);
+    check_failure(&failure);
+    acog_arena_fini(&arena);
+}
+
 static void check_answers(struct acog_view body)
 {
     for (int surface = 0; surface < ACOG_SURFACE_COUNT; surface++) {
-        struct acog_arena arena;
-        struct acog_whole_answer answer;
-        struct acog_failure failure = {.retry_after_ms = -1};
-        acog_arena_init(&arena, (size_t)1 << 22U);
-        enum acog_code code =
-            acog_dialect_read_answer((enum acog_surface)surface, body, &arena, &answer, &failure);
-        ACOG_ASSERT(code == ACOG_OK || code == ACOG_INVALID);
-        ACOG_ASSERT(code == ACOG_OK || !answer.is_error);
-        ACOG_ASSERT(!answer.refused || (answer.outputs & ACOG_BIT(ACOG_OUTPUT_TEXT)) == 0);
-        check_failure(&failure);
-        acog_arena_fini(&arena);
+        check_answer(acog_surface_dialect((enum acog_surface)surface), (enum acog_surface)surface,
+                     body);
     }
+    check_answer(ACOG_DIALECT_GEMINI, ACOG_SURFACE_CHAT, body);
 }
 
 static void check_waits(struct acog_view text)

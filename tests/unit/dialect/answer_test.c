@@ -23,8 +23,8 @@ static struct read read_text(enum acog_surface surface, const char *body)
 {
     struct read read = {.failure = {.retry_after_ms = -1}};
     acog_arena_init(&read.arena, 1U << 20U);
-    read.code = acog_dialect_read_answer(surface, acog_view_of(body), &read.arena, &read.answer,
-                                         &read.failure);
+    read.code = acog_dialect_read_answer(acog_surface_dialect(surface), surface, acog_view_of(body),
+                                         &read.arena, &read.answer, &read.failure);
     return read;
 }
 

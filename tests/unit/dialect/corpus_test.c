@@ -200,7 +200,8 @@ static void read_answer(const json_t *row, void *user)
         return;
     }
     acog_arena_init(&arena, 1U << 20U);
-    if (acog_dialect_read_answer(answers->surface, body, &arena, &answer, &failure) != ACOG_OK) {
+    if (acog_dialect_read_answer(acog_surface_dialect(answers->surface), answers->surface, body,
+                                 &arena, &answer, &failure) != ACOG_OK) {
         fail_msg("%s is no answer: %.300s", id_of(row), body.ptr);
     }
     answers->count++;

@@ -76,7 +76,7 @@ static void read_answer(void *user)
     struct acog_failure failure = {.retry_after_ms = -1};
     acog_arena_init(&arena, 1U << 20U);
     enum acog_code code = acog_dialect_read_answer(
-        ACOG_SURFACE_CHAT,
+        ACOG_DIALECT_CHAT, ACOG_SURFACE_CHAT,
         ACOG_VIEW("{\"id\":\"c\",\"object\":\"chat.completion\",\"mod\\u0065l\":\"m\\u0031\","
                   "\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":"
                   "\"h\\u0069\"},\"finish_reason\":\"st\\u006fp\"}]}"),
