@@ -7,6 +7,28 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+static bool is_space(char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
+struct acog_json_value acog_dialect_event_object(struct acog_view data)
+{
+    size_t from = 0;
+    size_t to = data.len;
+    while (from < to && is_space(data.ptr[from])) {
+        from++;
+    }
+    while (to > from && is_space(data.ptr[to - 1])) {
+        to--;
+    }
+    if (from == to || data.ptr[from] != '{') {
+        return (struct acog_json_value){.escaped = false};
+    }
+    return (struct acog_json_value){.raw = acog_view_slice(data, from, to),
+                                    .type = ACOG_JSON_OBJECT};
+}
+
 bool acog_dialect_is_error(struct acog_json_value value)
 {
     switch (value.type) {

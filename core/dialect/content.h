@@ -16,6 +16,9 @@ static inline struct acog_view acog_dialect_word(struct acog_json_value value)
     return (struct acog_view){.ptr = value.raw.ptr + 1, .len = value.raw.len - 2};
 }
 
+/* The object that an event holds, whose text was checked. Absent: it holds none, as [DONE]. */
+struct acog_json_value acog_dialect_event_object(struct acog_view data);
+
 /* What an `error` member must be for the official SDKs to see an error: not null, false, "" or 0. */
 bool acog_dialect_is_error(struct acog_json_value value);
 
