@@ -21,16 +21,18 @@ acog.env = core.at(function(place, name)
   return core.object("env", {}, name, nil, place)
 end)
 
---- acog.connection "id" { … }: one way to reach models.
-acog.connection = core.at(function(at_id, id)
+--- acog.connection "id" { … }: one way to reach models. acog.connection("id", { … }) is the same.
+acog.connection = core.at(function(at_id, id, together)
   if type(id) == "table" then
     error(("%s: acog.connection: the id is missing: acog.connection \"id\" { … }"):format(at_id), 0)
   end
   must_be("string", id, "acog.connection", at_id)
-  return core.at(function(place, fields)
+  local function make(place, fields)
     must_be("table", fields, ('acog.connection "%s"'):format(id), place)
     return core.object("connection", fields, id, nil, place)
-  end)
+  end
+  if together ~= nil then return make(at_id, together) end
+  return core.at(make)
 end)
 
 --- acog.gateway { … }: the whole configuration.
@@ -56,6 +58,10 @@ end
 
 local function position_of(filters, name, place)
   local known = {}
+  if core.kind(filters) ~= "filters" then
+    error(("%s: filters: before, after and without are called with a colon"):format(place), 0)
+  end
+  must_be("string", name, "filters: the name to go by", place)
   for i, filter in ipairs(filters) do
     if name_of(filter) == name then return i end
     if type(name_of(filter)) == "string" then known[#known + 1] = name_of(filter) end
@@ -89,6 +95,14 @@ filter_methods.without = core.at(function(place, self, name)
   end
   return make_filters(list, place)
 end)
+
+-- What other lists have. A list of filters is not changed: it may be a policy's.
+for _, name in ipairs { "insert", "add", "append", "remove" } do
+  filter_methods[name] = core.at(function(place)
+    error(("%s: filters: there is no %s; before(name, filter), after(name, filter) and "
+      .. "without(name) return a new list"):format(place, name), 0)
+  end)
+end
 
 -- -- policies
 -- -----------------------------------------------------------------------------------------

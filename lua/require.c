@@ -153,11 +153,12 @@ static int refuse_unknown(lua_State *L, const char *name)
         luaL_addstring(&out, modules[i].name);
         luaL_addstring(&out, ", ");
     }
-    luaL_addstring(&out, "policies.acog");
+    luaL_addstring(&out, "policies.acog, .routerplus, .rolter, .kontinent, .onerouter");
     luaL_pushresult(&out);
+    const char *path = luaL_gsub(L, name, ".", "/");
     return luaL_error(
-        L, "no module \"%s\": not embedded (%s), and no such file beside the configuration", name,
-        lua_tostring(L, -1));
+        L, "no module \"%s\": there is no %s.lua beside the configuration, and the binary has %s",
+        name, path, lua_tostring(L, -2));
 }
 
 int acog_lua_require(lua_State *L)

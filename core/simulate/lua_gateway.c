@@ -258,6 +258,36 @@ void acog_lua_make_type(lua_State *L, const char *type, lua_CFunction index, lua
     lua_pop(L, 1);
 }
 
+/* Upvalues: what it is, its names between ", ". */
+static int strict_index(lua_State *L)
+{
+    const char *names = lua_tostring(L, lua_upvalueindex(2));
+    size_t len = 0;
+    if (lua_type(L, 2) != LUA_TSTRING) {
+        return 0;
+    }
+    const char *name = lua_tolstring(L, 2, &len);
+    for (const char *at = strstr(names, name); at != NULL; at = strstr(at + 1, name)) {
+        bool begins = at == names || at[-1] == ' ';
+        if (begins && (at[len] == ',' || at[len] == '\0')) {
+            return 0; /* it is not there this time */
+        }
+    }
+    return luaL_error(L, "%s has %s; not \"%s\"", lua_tostring(L, lua_upvalueindex(1)), names,
+                      name);
+}
+
+void acog_lua_make_strict(lua_State *L, const char *what, const char *names)
+{
+    if (luaL_newmetatable(L, what) != 0) {
+        lua_pushstring(L, what);
+        lua_pushstring(L, names);
+        lua_pushcclosure(L, strict_index, 2);
+        lua_setfield(L, -2, "__index");
+    }
+    lua_setmetatable(L, -2);
+}
+
 static void make_types(lua_State *L)
 {
     acog_lua_make_type(L, ACOG_LUA_GATEWAY_TYPE, gateway_index, collect_gateway, gateway_methods);

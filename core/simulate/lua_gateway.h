@@ -26,6 +26,10 @@ struct acog_world *acog_lua_world_of(lua_State *L, const struct acog_lua_gateway
 void acog_lua_make_type(lua_State *L, const char *type, lua_CFunction index, lua_CFunction collect,
                         const luaL_Reg *methods);
 
+/* Makes a name that the table on top does not have an error that says `what` it is and which `names` there are, both of
+ * which live for ever. Other keys than texts stay nil. */
+void acog_lua_make_strict(lua_State *L, const char *what, const char *names);
+
 /* -- lua_upstream.c ----------------------------------------------------------------------------------- */
 
 void acog_lua_make_upstream_type(lua_State *L);

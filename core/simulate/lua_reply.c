@@ -1,5 +1,6 @@
 /* lua_reply.c - what a client got, and what the exchange says of it, as one Lua table (lua/test.md lists the fields).
  */
+#include "lua_gateway.h"
 #include "lua_json.h"
 #include "suite.h"
 
@@ -196,6 +197,13 @@ static struct acog_view class_name(enum acog_failure_class class)
     return acog_name(ACOG_VOCABULARY_CLASS, (int)class);
 }
 
+#define REPLY_NAMES                                                                                \
+    "status, header, body, json, events, text, complete, over, duration_ms, connection, channel, " \
+    "model, attempts, why, error_code, fallback_reason, usage, request_id, record, policy_error"
+#define ATTEMPT_NAMES                                                                        \
+    "connection, channel, model, class, status, outcome, at_ms, first_output_ms, ended_ms, " \
+    "fallback"
+
 static void push_attempt(lua_State *L, const struct acog_snapshot *snapshot,
                          const struct acog_request *request, const struct acog_attempt_row *row)
 {
@@ -219,6 +227,7 @@ static void push_attempt(lua_State *L, const struct acog_snapshot *snapshot,
         set_number(L, "first_output_ms", row->first_output_at_ms - request->arrived_at_ms);
     }
     set_boolean(L, "fallback", row->fallback);
+    acog_lua_make_strict(L, "an attempt", ATTEMPT_NAMES);
 }
 
 static void push_attempts(lua_State *L, const struct acog_snapshot *snapshot,
@@ -353,4 +362,5 @@ void acog_lua_push_reply(lua_State *L, struct acog_world *world,
     if (record != NULL) {
         set_record(L, record, acog_world_scratch(world));
     }
+    acog_lua_make_strict(L, "a reply", REPLY_NAMES);
 }

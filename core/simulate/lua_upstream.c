@@ -129,6 +129,8 @@ static int unknown_upstream(lua_State *L)
     luaL_Buffer text;
     const char *name = luaL_tolstring(L, 2, NULL);
     luaL_buffinit(L, &text);
+    luaL_where(L, 1);
+    luaL_addvalue(&text);
     luaL_addstring(&text, "no connection \"");
     luaL_addstring(&text, name);
     luaL_addstring(&text, "\"; there are:");

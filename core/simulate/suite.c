@@ -5,6 +5,7 @@
 #include "describe.h"
 #include "files.h"
 #include "frozen.h"
+#include "lua_gateway.h"
 #include "lua_json.h"
 #include "results.h"
 #include "sandbox.h"
@@ -31,6 +32,10 @@ static const char run_of_suite_key;
 static const char tests_key;
 static const char run_key;
 static const char given_key;
+
+#define GIVEN_NAMES                                                                               \
+    "equal, different, is_true, is_false, match, no_match, error, fail, cases, attach, gateway, " \
+    "hello, null, list"
 
 static struct run *run_of(lua_State *L)
 {
@@ -155,6 +160,9 @@ static int open_module(lua_State *L)
     }
     lua_rawsetp(L, LUA_REGISTRYINDEX, &run_key);
     acog_lua_freeze(L, -1);
+    luaL_getmetafield(L, -1, "__index"); /* what a frozen table shows */
+    acog_lua_make_strict(L, "t", GIVEN_NAMES);
+    lua_pop(L, 1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &given_key);
     lua_pop(L, 1);
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);

@@ -118,6 +118,22 @@ test("a filter without a name or a reason does not tell clients where it stands"
   t.no_match(reply.body, ".lua")
 end)
 
+test("filters are lists that are not changed", function(t)
+  t.error(function() base.filters:insert("x") end, "filters: there is no insert; before(name, ")
+  t.error(function() base.filters.before("pin", "x") end, "are called with a colon")
+  t.error(function() base.filters:before(function() end, "pin") end,
+    "filters: the name to go by: expected a string, got a function")
+end)
+
+test("a connection may be made in one call", function(t)
+  local gw = t.gateway {
+    connections = { acog.connection("only", { models = { "m" }, simulate = true }) },
+  }
+  local reply = gw:post("/v1/chat/completions", { model = "m", messages = t.hello })
+  t.equal(reply.connection, "only")
+  t.error(function() acog.connection("only", "m") end, 'acog.connection "only": expected a table')
+end)
+
 test("a function that fails is a policy error, with its place in the log alone", function(t)
   failing(t, function(request) return request.modle end,
     'request has no field "modle"; did you mean "model"?')

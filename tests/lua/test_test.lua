@@ -75,6 +75,20 @@ test("what a test is given cannot be changed", function(t)
   t.error(function() t.hello[1].role = "assistant" end, "read-only")
 end)
 
+test("a name that is not there is an error with those that are", function(t)
+  local has = t.error(function() return t.equals end, 'not "equals"')
+  for name in pairs(t) do t.match(has, name) end
+  local gw = gateway(t, "chat", { "one" })
+  local reply = gw:post("/v1/chat/completions", chat(t))
+  has = t.error(function() return reply.headers end, 'a reply has status, header, ')
+  for name in pairs(reply) do t.match(has, name) end
+  t.equal(reply.policy_error, nil) -- there, but not this time
+  has = t.error(function() return reply.attempts[1].route end, "an attempt has connection, ")
+  for name in pairs(reply.attempts[1]) do t.match(has, name) end
+  t.equal(reply.attempts[1].class, nil)
+  t.equal(reply[1], nil)
+end)
+
 test("a test needs a name and a function", function(t)
   t.error(function() test(1, function() end) end, "the name must be a text")
   t.error(function() test("x", 2) end, "expected a function, got a number")
