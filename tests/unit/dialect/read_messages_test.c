@@ -1,0 +1,631 @@
+/* read_messages_test.c - what a client's Messages request means, shown as one line a thing. Bodies have ' for ". */
+#include "core/dialect/conversation.h"
+#include "tests/support/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OUT_BYTES_MAX ((size_t)1 << 16U)
+
+struct bench {
+    struct acog_arena arena;
+    struct acog_conversation conversation;
+    struct acog_request_problem problem;
+    struct acog_buffer shown;
+    char *body;
+};
+
+/* -- a conversation as text ------------------------------------------------------------------------ */
+
+static void show(struct acog_buffer *out, const char *text)
+{
+    assert_int_equal(acog_buffer_append(out, acog_view_of(text)), ACOG_OK);
+}
+
+static void show_view(struct acog_buffer *out, struct acog_view view)
+{
+    assert_int_equal(acog_buffer_append(out, view), ACOG_OK);
+}
+
+static void show_inside(struct acog_buffer *out, const char *before, struct acog_text text)
+{
+    show(out, before);
+    assert_int_equal(acog_text_append_inside(out, text), ACOG_OK);
+}
+
+static void show_media(struct acog_buffer *out, const struct acog_media *media)
+{
+    static const char *const kinds[] = {"image", "document", "audio", "video", "file"};
+    static const char *const sources[] = {"base64", "url", "text", "file_id"};
+    show(out, kinds[media->kind]);
+    show(out, " ");
+    show(out, sources[media->source]);
+    show(out, " ");
+    show_view(out, media->media_type);
+    show_inside(out, " ", media->data);
+    show_inside(out, acog_json_present(media->name) ? " named " : "", acog_text_of(media->name));
+}
+
+static void show_opaque(struct acog_buffer *out, const struct acog_opaque *opaque)
+{
+    if (opaque->maker != ACOG_DIALECT_COUNT) {
+        show(out, opaque->redacted ? " redacted by " : " signed by ");
+        show_view(out, acog_name(ACOG_VOCABULARY_DIALECT, (int)opaque->maker));
+        show_inside(out, " ", opaque->bytes);
+    }
+}
+
+static void show_part(struct acog_buffer *out, const struct acog_part *part)
+{
+    switch (part->kind) {
+    case ACOG_PART_TEXT:
+        show_view(out, part->text.raw);
+        break;
+    case ACOG_PART_MEDIA:
+        show_media(out, &part->media);
+        break;
+    case ACOG_PART_REASONING:
+        show(out, "reasoning ");
+        show_view(out, part->text.raw);
+        show_opaque(out, &part->opaque);
+        break;
+    case ACOG_PART_REFUSAL:
+        show(out, "refusal");
+        break;
+    case ACOG_PART_TOOL_CALL:
+        show_inside(out, "call ", part->id);
+        show_inside(out, " ", part->name);
+        show(out, " ");
+        show_view(out, part->arguments.bytes);
+        show_opaque(out, &part->opaque);
+        break;
+    case ACOG_PART_TOOL_RESULT:
+        show_inside(out, part->is_error ? "error " : "result ", part->id);
+        show_inside(out, " of ", part->name);
+        for (const struct acog_part *inner = part->content.first; inner; inner = inner->next) {
+            show(out, " (");
+            show_part(out, inner);
+            show(out, ")");
+        }
+        break;
+    case ACOG_PART_FOREIGN:
+        show(out, "foreign ");
+        show_view(out, part->type);
+        break;
+    }
+    show(out, acog_json_present(part->cache) ? " cached" : "");
+}
+
+static void show_conversation(struct bench *bench)
+{
+    static const char *const roles[] = {"user", "assistant", "system"};
+    struct acog_buffer *out = &bench->shown;
+    const struct acog_conversation *conversation = &bench->conversation;
+    for (const struct acog_part *part = conversation->system.first; part; part = part->next) {
+        show(out, "instructions: ");
+        show_part(out, part);
+        show(out, "\n");
+    }
+    for (const struct acog_turn *turn = conversation->turns; turn; turn = turn->next) {
+        show(out, roles[turn->role]);
+        for (const struct acog_part *part = turn->parts.first; part; part = part->next) {
+            show(out, part == turn->parts.first ? ": " : " | ");
+            show_part(out, part);
+        }
+        show(out, "\n");
+    }
+}
+
+/* -- a run ----------------------------------------------------------------------------------------- */
+
+static char *with_quotes(const char *body)
+{
+    char *copy = strdup(body);
+    assert_non_null(copy);
+    for (char *at = copy; *at != '\0'; at++) {
+        *at = *at == '\'' ? '"' : *at;
+    }
+    return copy;
+}
+
+static enum acog_code read_body(struct bench *bench, const char *body)
+{
+    struct acog_json_value object = {.type = ACOG_JSON_NULL};
+    struct acog_json_error error;
+    memset(bench, 0, sizeof(*bench));
+    acog_arena_init(&bench->arena, OUT_BYTES_MAX);
+    acog_buffer_init(&bench->shown, OUT_BYTES_MAX);
+    bench->body = with_quotes(body);
+    assert_int_equal(acog_json_check(acog_view_of(bench->body), 128, &object, &error), ACOG_OK);
+    bench->conversation = (struct acog_conversation){
+        .surface = ACOG_SURFACE_MESSAGES,
+        .max_tokens = -1,
+        .reasoning = {.effort = ACOG_EFFORT_COUNT, .budget_tokens = -1},
+    };
+    struct acog_conversation_builder builder = {
+        .arena = &bench->arena, .conversation = &bench->conversation, .problem = &bench->problem};
+    acog_messages_read_conversation(&builder, object);
+    acog_builder_finish(&builder);
+    return builder.code;
+}
+
+static void end(struct bench *bench)
+{
+    acog_buffer_fini(&bench->shown);
+    acog_arena_fini(&bench->arena);
+    free(bench->body);
+}
+
+static void is_read_as(const char *body, const char *expected)
+{
+    struct bench bench;
+    char *wanted = with_quotes(expected);
+    assert_int_equal(read_body(&bench, body), ACOG_OK);
+    show_conversation(&bench);
+    struct acog_view shown = acog_buffer_view(&bench.shown);
+    if (!acog_view_equal(shown, acog_view_of(wanted))) {
+        fail_msg("%s\nis read as\n%.*s\nnot as\n%s", body, ACOG_VIEW_FMT(shown), wanted);
+    }
+    free(wanted);
+    end(&bench);
+}
+
+static void is_refused(const char *body, const char *problem)
+{
+    struct bench bench;
+    char *wanted = with_quotes(problem);
+    enum acog_code code = read_body(&bench, body);
+    if (code != ACOG_INVALID || strstr(bench.problem.text, wanted) == NULL) {
+        fail_msg("%s\ncode %d, problem %s", body, (int)code, bench.problem.text);
+    }
+    free(wanted);
+    end(&bench);
+}
+
+/* A body with one user message and `more`, ready to be looked at. */
+static const struct acog_conversation *with(struct bench *bench, const char *more)
+{
+    char body[1024];
+    struct acog_buffer text;
+    acog_buffer_init_over(&text, body, sizeof(body) - 1);
+    assert_int_equal(acog_buffer_format(
+                         &text, "{'model':'m','messages':[{'role':'user','content':'x'}]%s}", more),
+                     ACOG_OK);
+    body[text.len] = '\0';
+    assert_int_equal(read_body(bench, body), ACOG_OK);
+    return &bench->conversation;
+}
+
+static bool names(const struct acog_conversation *conversation, const char *name)
+{
+    const struct acog_unknown_field *unknown = conversation->unknown;
+    while (unknown != NULL && !acog_json_text_is(unknown->name, acog_view_of(name))) {
+        unknown = unknown->next;
+    }
+    return unknown != NULL;
+}
+
+static bool is(struct acog_json_value value, const char *raw)
+{
+    char *wanted = with_quotes(raw);
+    bool equal = acog_view_equal(value.raw, acog_view_of(wanted));
+    free(wanted);
+    return equal;
+}
+
+/* -- tests ----------------------------------------------------------------------------------------- */
+
+static void texts_are_texts_in_any_form(void **state)
+{
+    (void)state;
+    is_read_as(
+        "{'system':'be kind','messages':[{'role':'user','content':'a\\u00e9'},"
+        "{'role':'assistant','content':[{'type':'text','text':'b'}]},"
+        "{'role':'user','content':[{'type':'text','text':'c','cache_control':{'type':"
+        "'ephemeral'}},{'type':'text','text':'d'}]}]}",
+        "instructions: 'be kind'\nuser: 'a\\u00e9'\nassistant: 'b'\nuser: 'c' cached | 'd'\n");
+}
+
+static void system_turns_lead_or_stay_in_their_place(void **state)
+{
+    (void)state;
+    is_read_as("{'messages':[{'role':'system','content':'second'},{'role':'user','content':'a'},"
+               "{'role':'system','content':[{'type':'text','text':'now German'}]}],"
+               "'system':[{'type':'text','text':'first','cache_control':{'type':'ephemeral','ttl':"
+               "'1h'}}]}",
+               "instructions: 'first' cached\ninstructions: 'second'\nuser: 'a'\n"
+               "system: 'now German'\n");
+}
+
+/* B25 */
+static void a_failed_result_and_the_text_behind_it_keep_their_order(void **state)
+{
+    (void)state;
+    is_read_as(
+        "{'messages':[{'role':'user','content':'go'},{'role':'assistant','content':[{'type':"
+        "'text','text':'checking'},{'type':'tool_use','id':'u1','name':'f','input':{'k': 1}}]"
+        "},{'role':'user','content':[{'type':'tool_result','tool_use_id':'u1','is_error':true"
+        ",'content':[{'type':'text','text':'disk full'},{'type':'text','text':'try /tmp'}]},"
+        "{'type':'text','text':'use another path'}]}]}",
+        "user: 'go'\nassistant: 'checking' | call u1 f {'k': 1}\n"
+        "user: error u1 of f ('disk full') ('try /tmp') | 'use another path'\n");
+}
+
+static void results_may_be_strings_images_or_nothing(void **state)
+{
+    (void)state;
+    is_read_as(
+        "{'messages':[{'role':'user','content':'go'},{'role':'assistant','content':["
+        "{'type':'tool_use','id':'a','name':'f','input':{},'cache_control':{'type':'ephemeral'}},"
+        "{'type':'tool_use','id':'b','name':'g'},{'type':'tool_use','id':'c','name':'h',"
+        "'input':null}]},{'role':'user','content':[{'type':'tool_result','tool_use_id':'a',"
+        "'content':'9 mm','cache_control':{'type':'ephemeral'}},{'type':'tool_result',"
+        "'tool_use_id':'b'},{'type':'tool_result','tool_use_id':'c','content':[{'type':'image',"
+        "'source':{'type':'base64','media_type':'image/png','data':'AAAA'}}]}]}]}",
+        "user: 'go'\nassistant: call a f {} cached | call b g {} | call c h {}\n"
+        "user: result a of f ('9 mm') cached | result b of g"
+        " | result c of h (image base64 image/png AAAA)\n");
+}
+
+/* B28 */
+static void reasoning_keeps_its_bytes_and_says_whose_it_is(void **state)
+{
+    (void)state;
+    is_read_as(
+        "{'messages':[{'role':'user','content':'q'},{'role':'assistant','content':["
+        "{'type':'thinking','thinking':'secret\\nplan','signature':'c2ln'},"
+        "{'type':'redacted_thinking','data':'ZGF0YQ=='},{'type':'thinking','thinking':'',"
+        "'signature':'b21pdA=='},{'type':'thinking','thinking':'gpt','signature':'acog.chat..'},"
+        "{'type':'redacted_thinking','data':'acog.redacted-responses.rs_1.ZW5j'},"
+        "{'type':'thinking','thinking':'unsigned','signature':''},"
+        "{'type':'thinking','thinking':'','signature':''},"
+        "{'type':'text','text':'Answer'}]},{'role':'user','content':'next'}]}",
+        "user: 'q'\nassistant: reasoning 'secret\\nplan' signed by messages c2ln"
+        " | reasoning  redacted by messages ZGF0YQ== | reasoning  signed by messages b21pdA=="
+        " | reasoning 'gpt' signed by chat  | reasoning  redacted by responses ZW5j"
+        " | reasoning 'unsigned' | 'Answer'\nuser: 'next'\n");
+}
+
+static void the_signature_of_a_call_finds_its_call(void **state)
+{
+    (void)state;
+    is_read_as(
+        "{'messages':[{'role':'user','content':'q'},{'role':'assistant','content':["
+        "{'type':'redacted_thinking','data':'acog.gemini.c2.two'},"
+        "{'type':'redacted_thinking','data':'acog.gemini.c1.one'},"
+        "{'type':'redacted_thinking','data':'acog.gemini.gone.three'},"
+        "{'type':'tool_use','id':'c1','name':'f','input':{}},"
+        "{'type':'redacted_thinking','data':'acog.gemini..four'},"
+        "{'type':'tool_use','id':'c.3','name':'f','input':{}},"
+        "{'type':'tool_use','id':'c2','name':'f','input':{}}]},"
+        "{'role':'user','content':[{'type':'tool_result','tool_use_id':'c1'},"
+        "{'type':'tool_result','tool_use_id':'c2'},{'type':'tool_result','tool_use_id':'c.3'}]}]}",
+        "user: 'q'\nassistant: call c1 f {} signed by gemini one | call c.3 f {} signed by gemini"
+        " four | call c2 f {} signed by gemini two\n"
+        "user: result c1 of f | result c2 of f | result c.3 of f\n");
+}
+
+static void media_come_from_wherever_they_are(void **state)
+{
+    (void)state;
+    is_read_as(
+        "{'messages':[{'role':'user','content':["
+        "{'type':'image','source':{'type':'url','url':'https://img.example/x.webp?sig=a%2Bb'}},"
+        "{'type':'image','source':{'type':'base64','media_type':'image\\/png','data':'iVBO'}},"
+        "{'type':'image','source':{'type':'file','file_id':'file_1'}},"
+        "{'type':'document','title':'T','source':{'type':'base64','media_type':'application/pdf',"
+        "'data':'JVBE'},'cache_control':{'type':'ephemeral'}},"
+        "{'type':'document','context':'found on a desk','source':{'type':'text','media_type':"
+        "'text/plain','data':'a \\'b\\''}},"
+        "{'type':'document','source':{'type':'url','url':'https://x.example/d.pdf'}}]}]}",
+        "user: image url  https://img.example/x.webp?sig=a%2Bb | image base64 image/png iVBO"
+        " | image file_id  file_1 | document base64 application/pdf JVBE named T cached"
+        " | 'found on a desk' | document text text/plain a \\'b\\'"
+        " | document url  https://x.example/d.pdf\n");
+}
+
+static void documents_made_of_blocks_and_search_results_are_their_texts(void **state)
+{
+    (void)state;
+    is_read_as(
+        "{'messages':[{'role':'user','content':["
+        "{'type':'document','title':'T','source':{'type':'content','content':[{'type':'text',"
+        "'text':'one'},{'type':'image','source':{'type':'url','url':'u'}}]}},"
+        "{'type':'document','source':{'type':'content','content':'two'}},"
+        "{'type':'search_result','source':'https://s.example','title':'S','citations':{'enabled':"
+        "true},'content':[{'type':'text','text':'three'}]}]}]}",
+        "user: 'T' | 'one' | image url  u | 'two' | 'S' | 'https://s.example' | 'three'\n");
+}
+
+/* B30, B32: what only Anthropic's own tools make */
+static void blocks_that_only_anthropic_has_are_foreign(void **state)
+{
+    (void)state;
+    is_read_as(
+        "{'messages':[{'role':'user','content':[{'type':'text','text':'q'},{'type':"
+        "'container_upload','file_id':'f'}]},{'role':'assistant','content':[{'type':'text','text':"
+        "'a'},{'type':'tool_use','id':'c1','name':'f','input':{}},{'type':'server_tool_use','id':"
+        "'s1','name':'web_search','input':{'query':'q'}},{'type':'web_search_tool_result',"
+        "'tool_use_id':'s1','content':[]},{'type':'fallback','from':{'model':'x'},'to':{'model':"
+        "'y'}}]},{'role':'user','content':[{'type':'tool_result','tool_use_id':'c1','content':["
+        "{'type':'tool_reference','tool_name':'g'}]}]}]}",
+        "user: 'q' | foreign container_upload\nassistant: 'a' | foreign server_tool_use"
+        " | foreign web_search_tool_result | call c1 f {}\n"
+        "user: result c1 of f | foreign tool_reference\n");
+}
+
+/* B05 */
+static void empty_texts_go_and_their_marker_finds_a_place(void **state)
+{
+    (void)state;
+    is_read_as("{'messages':[{'role':'user','content':[{'type':'text','text':'real question'},"
+               "{'type':'text','text':'','cache_control':{'type':'ephemeral'}}]},"
+               "{'role':'assistant','content':' \\n'},{'role':'user','content':'go on'}]}",
+               "user: 'real question' cached | 'go on'\n");
+}
+
+static void broken_messages_are_refused_with_their_place(void **state)
+{
+    (void)state;
+    is_refused("{'messages':[{'role':'tool','content':'x'}]}",
+               "messages[0].role: must be user, assistant or system");
+    is_refused("{'messages':[{'role':'user','content':7}]}", "messages[0].content");
+    is_refused("{'messages':[{'role':'user','content':['x']}]}",
+               "messages[0].content[0]: must be an object with a type");
+    is_refused("{'messages':[{'role':'user','content':[{'type':'text','text':'x'},"
+               "{'type':'text'}]}]}",
+               "messages[0].content[1].text: must be a string");
+    is_refused(
+        "{'messages':[{'role':'user','content':[{'type':'image','source':{'type':'ftp'}}]}]}",
+        "messages[0].content[0].source");
+    is_refused("{'messages':[{'role':'user','content':[{'type':'image','source':{'type':'base64',"
+               "'data':'AA'}}]}]}",
+               "messages[0].content[0].source");
+    is_refused("{'messages':[{'role':'user','content':[{'type':'tool_use','id':'a','name':'f',"
+               "'input':{}}]}]}",
+               "messages[0].content[0]: a block of this type must not stand here");
+    is_refused("{'messages':[{'role':'user','content':'x'},{'role':'assistant','content':[{'type':"
+               "'tool_use','id':'a','name':'f','input':'{}'}]}]}",
+               "messages[1].content[0].input: must be an object");
+    is_refused("{'messages':[{'role':'user','content':'x'},{'role':'assistant','content':[{'type':"
+               "'tool_use','name':'f'}]}]}",
+               "messages[1].content[0]: a tool_use needs an id");
+    is_refused("{'messages':[{'role':'user','content':[{'type':'tool_result'}]}]}",
+               "messages[0].content[0].tool_use_id");
+    is_refused(
+        "{'messages':[{'role':'user','content':[{'type':'tool_result','tool_use_id':'a'}]}]}",
+        "answers no call");
+    is_refused("{'system':[{'type':'image'}],'messages':[{'role':'user','content':'x'}]}",
+               "system[0].text");
+    is_refused("{'messages':[]}", "no message");
+}
+
+static void tools_are_the_clients_or_foreign(void **state)
+{
+    struct bench bench;
+    (void)state;
+    const struct acog_conversation *conversation = with(
+        &bench,
+        ",'tools':[{'type':'web_search_20250305','name':'web_search','max_uses':2},{'name':'f',"
+        "'description':'d','input_schema':{'type':'object'},'strict':true,'cache_control':{'type':"
+        "'ephemeral'},'defer_loading':true},{'type':'custom','name':'g','description':null,"
+        "'input_schema':{}}]");
+    const struct acog_tool *tool = conversation->tools;
+    assert_true(acog_view_equal(tool->foreign, ACOG_VIEW("web_search_20250305")));
+    tool = tool->next;
+    assert_int_equal(tool->foreign.len, 0);
+    assert_true(is(tool->name, "'f'") && is(tool->description, "'d'"));
+    assert_true(is(tool->schema, "{'type':'object'}") && tool->strict.type == ACOG_JSON_TRUE);
+    assert_true(is(tool->cache, "{'type':'ephemeral'}"));
+    tool = tool->next;
+    assert_true(is(tool->name, "'g'") && !acog_json_present(tool->description));
+    assert_null(tool->next);
+    assert_true(names(conversation, "tools.defer_loading"));
+    assert_false(names(conversation, "tools.type"));
+    end(&bench);
+}
+
+/* B08, B09 */
+static void a_choice_of_tools_and_one_at_a_time(void **state)
+{
+    static const struct {
+        const char *given;
+        enum acog_tool_choice choice;
+        bool parallel_off;
+    } rows[] = {
+        {"null", ACOG_TOOL_CHOICE_UNSET, false},
+        {"{'type':'auto'}", ACOG_TOOL_CHOICE_AUTO, false},
+        {"{'type':'auto','disable_parallel_tool_use':true}", ACOG_TOOL_CHOICE_AUTO, true},
+        {"{'type':'any','disable_parallel_tool_use':false}", ACOG_TOOL_CHOICE_REQUIRED, false},
+        {"{'type':'none'}", ACOG_TOOL_CHOICE_NONE, false},
+        {"{'type':'tool','name':'f'}", ACOG_TOOL_CHOICE_NAMED, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct bench bench;
+        char more[256];
+        struct acog_buffer text;
+        acog_buffer_init_over(&text, more, sizeof(more) - 1);
+        assert_int_equal(acog_buffer_format(&text,
+                                            ",'tools':[{'name':'f','input_schema':{}}],"
+                                            "'tool_choice':%s",
+                                            rows[i].given),
+                         ACOG_OK);
+        more[text.len] = '\0';
+        const struct acog_conversation *conversation = with(&bench, more);
+        assert_int_equal(conversation->tool_choice, rows[i].choice);
+        assert_int_equal(conversation->parallel_off, rows[i].parallel_off);
+        end(&bench);
+    }
+    is_refused("{'messages':[{'role':'user','content':'x'}],'tools':[{'name':'f'}],"
+               "'tool_choice':{'type':'tool','name':'missing'}}",
+               "no tool is named 'missing'");
+    is_refused("{'messages':[{'role':'user','content':'x'}],'tool_choice':{'type':'maybe'}}",
+               "tool_choice: its type must be");
+}
+
+static void limits_stops_and_sampling(void **state)
+{
+    struct bench bench;
+    (void)state;
+    const struct acog_conversation *conversation =
+        with(&bench, ",'max_tokens':300,'stream':true,'stop_sequences':['END','\\n'],"
+                     "'temperature':0.20,'top_k':5,'service_tier':'standard_only','top_p':null");
+    assert_int_equal(conversation->max_tokens, 300);
+    assert_true(conversation->stream);
+    assert_int_equal(conversation->stop_count, 2);
+    assert_true(is(conversation->stops[1], "'\\n'"));
+    assert_true(is(conversation->fields[ACOG_FIELD_TEMPERATURE], "0.20"));
+    assert_true(is(conversation->fields[ACOG_FIELD_TOP_K], "5"));
+    assert_true(is(conversation->fields[ACOG_FIELD_SERVICE_TIER], "'standard_only'"));
+    assert_false(acog_json_present(conversation->fields[ACOG_FIELD_TOP_P]));
+    assert_null(conversation->unknown);
+    end(&bench);
+    /* B10: zero is a cache warm-up, which nobody else has */
+    is_refused("{'max_tokens':0,'messages':[{'role':'user','content':'x'}]}",
+               "max_tokens: must be");
+    is_refused("{'stop_sequences':['a',1],'messages':[{'role':'user','content':'x'}]}",
+               "stop_sequences[1]");
+    is_refused("{'stop_sequences':'a','messages':[{'role':'user','content':'x'}]}",
+               "stop_sequences: must be a list");
+}
+
+/* B22, the reader's half */
+static void thinking_in_all_its_forms(void **state)
+{
+    static const struct {
+        const char *more;
+        struct acog_reasoning_wish wish;
+    } rows[] = {
+        {"", {.effort = ACOG_EFFORT_COUNT, .budget_tokens = -1}},
+        {",'thinking':{'type':'enabled','budget_tokens':3000}",
+         {.given = true, .effort = ACOG_EFFORT_COUNT, .budget_tokens = 3000, .summary = true}},
+        {",'thinking':{'type':'adaptive'},'output_config':{'effort':'xhigh'}",
+         {.given = true,
+          .effort = ACOG_EFFORT_XHIGH,
+          .budget_tokens = -1,
+          .adaptive = true,
+          .summary = true}},
+        {",'thinking':{'type':'adaptive','display':'omitted'}",
+         {.given = true, .effort = ACOG_EFFORT_COUNT, .budget_tokens = -1, .adaptive = true}},
+        {",'thinking':{'type':'disabled'}",
+         {.given = true, .off = true, .effort = ACOG_EFFORT_COUNT, .budget_tokens = -1}},
+        {",'output_config':{'effort':'low'}",
+         {.given = true, .effort = ACOG_EFFORT_LOW, .budget_tokens = -1}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct bench bench;
+        const struct acog_reasoning_wish *wish = &with(&bench, rows[i].more)->reasoning;
+        assert_int_equal(wish->given, rows[i].wish.given);
+        assert_int_equal(wish->off, rows[i].wish.off);
+        assert_int_equal(wish->effort, rows[i].wish.effort);
+        assert_int_equal(wish->budget_tokens, rows[i].wish.budget_tokens);
+        assert_int_equal(wish->adaptive, rows[i].wish.adaptive);
+        assert_int_equal(wish->summary, rows[i].wish.summary);
+        end(&bench);
+    }
+    is_refused("{'thinking':{'type':'enabled'},'messages':[{'role':'user','content':'x'}]}",
+               "thinking: must be");
+}
+
+static void a_format_by_its_new_and_its_old_name(void **state)
+{
+    static const char *const bodies[] = {
+        ",'output_config':{'format':{'type':'json_schema','schema':{'type':'object'}}}",
+        ",'output_format':{'type':'json_schema','schema':{'type':'object'}}",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        struct bench bench;
+        const struct acog_conversation *conversation = with(&bench, bodies[i]);
+        assert_int_equal(conversation->format, ACOG_FORMAT_SCHEMA);
+        assert_true(is(conversation->schema, "{'type':'object'}"));
+        end(&bench);
+    }
+    is_refused("{'output_format':{'type':'xml'},'messages':[{'role':'user','content':'x'}]}",
+               "output_config.format");
+}
+
+static void what_nobody_has_a_place_for_is_named(void **state)
+{
+    struct bench bench;
+    (void)state;
+    const struct acog_conversation *conversation = with(
+        &bench,
+        ",'metadata':{'user_id':'u-17','team':1},'speed':'fast','output_config':{'task_budget':"
+        "{'type':'tokens'},'effort':'enormous'},'context_management':{'edits':[]},"
+        "'mcp_servers':[],'container':null,'anthropic_version':'bedrock-2023-05-31'");
+    assert_true(is(conversation->user, "'u-17'"));
+    assert_true(names(conversation, "metadata.team"));
+    assert_true(names(conversation, "speed"));
+    assert_true(names(conversation, "output_config.task_budget"));
+    assert_true(names(conversation, "output_config.effort"));
+    assert_false(names(conversation, "anthropic_version"));
+    assert_true(acog_json_present(conversation->fields[ACOG_FIELD_CONTEXT_MANAGEMENT]));
+    assert_false(acog_json_present(conversation->fields[ACOG_FIELD_MCP_SERVERS]));
+    assert_false(acog_json_present(conversation->fields[ACOG_FIELD_CONTAINER]));
+    end(&bench);
+}
+
+/* B23 */
+static void a_person_is_not_told_on(void **state)
+{
+    struct bench bench;
+    (void)state;
+    const struct acog_conversation *conversation =
+        with(&bench, ",'metadata':{'user_id':'pat@mail.example'}");
+    assert_false(acog_json_present(conversation->user));
+    assert_true(names(conversation, "metadata.user_id"));
+    end(&bench);
+}
+
+static void citations_are_named_as_lost(void **state)
+{
+    static const char *const blocks[] = {
+        "{'type':'text','text':'x','citations':[{'type':'char_location'}]}",
+        "{'type':'document','citations':{'enabled':true},'source':{'type':'url','url':'u'}}",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+        struct bench bench;
+        char body[256];
+        struct acog_buffer text;
+        acog_buffer_init_over(&text, body, sizeof(body) - 1);
+        assert_int_equal(
+            acog_buffer_format(&text, "{'messages':[{'role':'user','content':[%s]}]}", blocks[i]),
+            ACOG_OK);
+        body[text.len] = '\0';
+        assert_int_equal(read_body(&bench, body), ACOG_OK);
+        assert_true(names(&bench.conversation, "messages.citations"));
+        end(&bench);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_are_texts_in_any_form),
+        cmocka_unit_test(system_turns_lead_or_stay_in_their_place),
+        cmocka_unit_test(a_failed_result_and_the_text_behind_it_keep_their_order),
+        cmocka_unit_test(results_may_be_strings_images_or_nothing),
+        cmocka_unit_test(reasoning_keeps_its_bytes_and_says_whose_it_is),
+        cmocka_unit_test(the_signature_of_a_call_finds_its_call),
+        cmocka_unit_test(media_come_from_wherever_they_are),
+        cmocka_unit_test(documents_made_of_blocks_and_search_results_are_their_texts),
+        cmocka_unit_test(blocks_that_only_anthropic_has_are_foreign),
+        cmocka_unit_test(empty_texts_go_and_their_marker_finds_a_place),
+        cmocka_unit_test(broken_messages_are_refused_with_their_place),
+        cmocka_unit_test(tools_are_the_clients_or_foreign),
+        cmocka_unit_test(a_choice_of_tools_and_one_at_a_time),
+        cmocka_unit_test(limits_stops_and_sampling),
+        cmocka_unit_test(thinking_in_all_its_forms),
+        cmocka_unit_test(a_format_by_its_new_and_its_old_name),
+        cmocka_unit_test(what_nobody_has_a_place_for_is_named),
+        cmocka_unit_test(a_person_is_not_told_on),
+        cmocka_unit_test(citations_are_named_as_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
