@@ -285,9 +285,15 @@ void acog_connection_expire(struct acog_http_connection *connection)
         }
         return;
     case ACOG_CONNECTION_HANDLING:
+        if (connection->reading == ACOG_READING_PAUSED && !connection->blocked) {
+            acog_connection_waste_pending(connection);
+            return;
+        }
+        reset(connection); /* the client takes nothing any more */
+        return;
     case ACOG_CONNECTION_LOST:
     case ACOG_CONNECTION_FINISHING:
-        reset(connection); /* the client takes nothing any more */
+        reset(connection);
         return;
     }
 }

@@ -39,6 +39,7 @@
     16384 /* a piece of a reply from this size on is sent without a copy */
 #define ACOG_HTTP_BODY_PROGRESS_BYTES 1024 /* so many must come in body_ms, or the rest */
 #define ACOG_HTTP_LINGER_MS           2000
+#define ACOG_HTTP_PAUSE_MS            2000 /* of reading; then what was pipelined is thrown away */
 #define ACOG_HTTP_LINGER_BYTES_MAX    (16U << 20U)
 #define ACOG_HTTP_REFUSAL_BYTES_MAX   16384 /* the body of a refusal */
 
@@ -64,6 +65,7 @@ enum acog_connection_ending {
 enum acog_connection_reading {
     ACOG_READING_ON = 0,
     ACOG_READING_PAUSED, /* only a hang-up is watched */
+    ACOG_READING_WASTED, /* what comes is thrown away, and the connection closes after the reply */
 };
 
 /* Deadlines of one class have one length, so each class is a list in the order of expiry. */
@@ -74,6 +76,7 @@ enum acog_deadline {
     ACOG_DEADLINE_IDLE,
     ACOG_DEADLINE_WRITE,
     ACOG_DEADLINE_LINGER,
+    ACOG_DEADLINE_PAUSE,
     ACOG_DEADLINE_COUNT,
 };
 
@@ -215,6 +218,16 @@ void acog_connection_readable(evutil_socket_t fd, short what, void *arg);
 
 /* Reads again after a pause; nothing to do without one. False without memory. */
 bool acog_connection_resume(struct acog_http_connection *connection);
+
+/* What runs while the handler has the stream and nothing waits to be sent. */
+static inline enum acog_deadline acog_connection_rest(const struct acog_http_connection *connection)
+{
+    bool pause = connection->reading == ACOG_READING_PAUSED && !connection->blocked;
+    return pause ? ACOG_DEADLINE_PAUSE : ACOG_DEADLINE_NONE;
+}
+
+/* A pause was too long: throws away what was pipelined; the connection may be gone after it. */
+void acog_connection_waste_pending(struct acog_http_connection *connection);
 
 /* The request that is served is over and the bytes of the next are here; the connection may be gone after it. */
 void acog_connection_read_pending(struct acog_http_connection *connection);

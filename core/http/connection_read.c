@@ -3,7 +3,10 @@
  * The read event stays on in every state, so a client that hangs up is seen at once (decision 17: FIN is a hang-up).
  * Bytes of later requests are kept while one is served; above ACOG_HTTP_PIPELINE_BYTES_MAX reading pauses and only the
  * hang-up is watched: by an edge-triggered event on a second descriptor, since libevent 2.1 neither mixes edge and
- * level on one descriptor nor reports a reset to an event that waits for EV_CLOSED alone.
+ * level on one descriptor nor reports a reset to an event that waits for EV_CLOSED alone. But the end of a connection
+ * comes behind its bytes, and TCP sends none while they find no room: a client that leaves is not seen behind them. So
+ * a pause has a length. Then all that is pipelined is thrown away up to that end, and the connection closes after the
+ * reply: requests that were sent before the answer to another may find no server, and their clients know it.
  *
  * All that an event of reading calls is in this file, so that the compiler sees it whole.
  */
@@ -37,7 +40,7 @@ static void on_watch(evutil_socket_t fd, short what, void *arg)
 
 bool acog_connection_resume(struct acog_http_connection *connection)
 {
-    if (connection->reading == ACOG_READING_ON) {
+    if (connection->reading != ACOG_READING_PAUSED) {
         return true;
     }
     (void)event_del(&connection->read_event);
@@ -66,7 +69,23 @@ static bool pause_reading(struct acog_http_connection *connection)
     connection->reading = ACOG_READING_PAUSED;
     (void)event_assign(&connection->read_event, connection->server->base, watch,
                        EV_READ | EV_ET | EV_PERSIST, on_watch, connection);
+    if (connection->state == ACOG_CONNECTION_HANDLING && !connection->blocked) {
+        acog_server_time(connection, acog_connection_rest(connection));
+    }
     return event_add(&connection->read_event, NULL) == 0;
+}
+
+void acog_connection_waste_pending(struct acog_http_connection *connection)
+{
+    if (!acog_connection_resume(connection)) {
+        acog_connection_close(connection);
+        return;
+    }
+    connection->reading = ACOG_READING_WASTED;
+    acog_buffer_fini(&connection->pending);
+    if (connection->ending == ACOG_ENDING_KEEP) {
+        connection->ending = ACOG_ENDING_CLOSE;
+    }
 }
 
 /* -- requests ------------------------------------------------------------------------------------------ */
@@ -166,7 +185,7 @@ static void dispatch(struct acog_http_connection *connection)
     struct acog_http_stream *stream = connection->stream;
     const struct acog_http_handler *handler = &connection->server->options.handler;
     connection->state = ACOG_CONNECTION_HANDLING;
-    acog_server_time(connection, ACOG_DEADLINE_NONE);
+    acog_server_time(connection, acog_connection_rest(connection));
     stream->request = (struct acog_http_request){.head = &stream->reader.head,
                                                  .body = acog_buffer_view(&stream->body),
                                                  .local = connection->local};
@@ -314,7 +333,11 @@ void acog_connection_readable(evutil_socket_t fd, short what, void *arg)
         return;
     case ACOG_CONNECTION_HANDLING:
     case ACOG_CONNECTION_FINISHING:
-        receive_pending(connection);
+        if (connection->reading == ACOG_READING_WASTED) {
+            receive_and_forget(connection);
+        } else {
+            receive_pending(connection);
+        }
         return;
     case ACOG_CONNECTION_LOST:
         return; /* it is marked, and settled in this turn */

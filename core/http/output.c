@@ -23,7 +23,7 @@ static void forget_queue(struct acog_http_stream *stream)
     stream->out.len = 0;
     stream->out_sent = 0;
     if (stream->connection->deadline == ACOG_DEADLINE_WRITE) {
-        acog_server_time(stream->connection, ACOG_DEADLINE_NONE);
+        acog_server_time(stream->connection, acog_connection_rest(stream->connection));
     }
 }
 

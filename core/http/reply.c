@@ -160,7 +160,8 @@ void acog_http_reply_head(struct acog_http_stream *stream, unsigned status,
     ACOG_ASSERT(stream->phase == ACOG_REPLY_WAITING);
     ACOG_ASSERT(status >= 200);
     ACOG_ASSERT(status <= 999);
-    bool keep = stream->reader.head.keep_alive && connection->server->state == ACOG_SERVER_OPEN;
+    bool keep = stream->reader.head.keep_alive && connection->server->state == ACOG_SERVER_OPEN &&
+                connection->reading != ACOG_READING_WASTED;
     connection->ending = keep ? ACOG_ENDING_KEEP : ACOG_ENDING_CLOSE;
     if (!open_reply(stream, status, rows, count, content_length)) {
         lose(connection);

@@ -52,6 +52,8 @@ static int64_t deadline_ms(const struct acog_http_server *server, enum acog_dead
         return server->options.write_ms;
     case ACOG_DEADLINE_LINGER:
         return ACOG_HTTP_LINGER_MS;
+    case ACOG_DEADLINE_PAUSE:
+        return ACOG_HTTP_PAUSE_MS;
     case ACOG_DEADLINE_NONE:
     case ACOG_DEADLINE_COUNT:
         break;

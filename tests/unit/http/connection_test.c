@@ -270,6 +270,81 @@ static void sees_a_reset_and_a_close_while_reading_pauses(void **state)
     world_close(&world);
 }
 
+/* As if the pause had lasted as long as one may. */
+static void let_pause_pass(struct world *world)
+{
+    struct acog_http_connection *connection = TAILQ_FIRST(&world->server->connections);
+    assert_int_equal(connection->deadline, ACOG_DEADLINE_PAUSE);
+    connection->since_ms -= ACOG_HTTP_PAUSE_MS;
+    WORLD_UNTIL(world, connection->reading == ACOG_READING_WASTED);
+}
+
+/* TCP keeps the end of a connection back while the bytes before it find no room. */
+static void sees_a_client_leave_behind_more_than_is_read(void **state)
+{
+    (void)state;
+    struct world world = {0};
+    struct client client;
+    static const char junk[65536] = {'G'};
+    const struct acog_view more = {.ptr = junk, .len = sizeof(junk)};
+    world_start(&world);
+    client_open(&client, &world);
+    (void)client_hold(&world, &client);
+    pause_reading_of(&world, &client);
+    while (client_try_send(&client, more) > 0) {
+        world_rest(&world);
+    }
+    let_pause_pass(&world);
+    assert_int_equal(world.gone, 0); /* it is still there, and may want its answer */
+    client_close(&client);
+    WORLD_UNTIL(&world, world.gone == 1);
+    assert_int_equal(world.requests, 1);
+    world_close(&world);
+}
+
+static void closes_after_the_reply_when_a_pause_was_too_long(void **state)
+{
+    (void)state;
+    struct world world = {0};
+    struct client client;
+    world_start(&world);
+    client_open(&client, &world);
+    struct acog_http_stream *stream = client_hold(&world, &client);
+    pause_reading_of(&world, &client);
+    let_pause_pass(&world);
+    client_send(&client, GET("/never"));
+    acog_http_reply_head(stream, 200, NULL, 0, 2);
+    acog_http_reply_data(stream, ACOG_VIEW("ok"));
+    acog_http_reply_end(&stream);
+    WORLD_UNTIL(&world, client.closed);
+    assert_false(client.reset);
+    assert_true(client_has(&client, "connection: close\r\ncontent-length: 2\r\n\r\nok"));
+    assert_int_equal(world.requests, 1);
+    client_close(&client);
+    world_close(&world);
+}
+
+static void throws_away_a_bounded_number_of_bytes(void **state)
+{
+    (void)state;
+    struct world world = {0};
+    struct client client;
+    static const char junk[65536];
+    size_t sent = 0;
+    world_start(&world);
+    client_open(&client, &world);
+    (void)client_hold(&world, &client);
+    pause_reading_of(&world, &client);
+    let_pause_pass(&world);
+    while (world.gone == 0) {
+        sent += client_try_send(&client, (struct acog_view){.ptr = junk, .len = sizeof(junk)});
+        (void)event_base_loop(world.base, EVLOOP_NONBLOCK);
+    }
+    assert_true(sent > ACOG_HTTP_LINGER_BYTES_MAX / 2); /* some came before */
+    client_close(&client);
+    world_close(&world);
+}
+
 static void reads_on_after_a_pause(void **state)
 {
     (void)state;
@@ -512,6 +587,9 @@ int main(void)
         cmocka_unit_test(tells_that_a_client_reset_during_the_reply),
         cmocka_unit_test(tells_that_a_client_left_while_it_was_sent_to),
         cmocka_unit_test(sees_a_reset_and_a_close_while_reading_pauses),
+        cmocka_unit_test(sees_a_client_leave_behind_more_than_is_read),
+        cmocka_unit_test(closes_after_the_reply_when_a_pause_was_too_long),
+        cmocka_unit_test(throws_away_a_bounded_number_of_bytes),
         cmocka_unit_test(reads_on_after_a_pause),
         cmocka_unit_test(refuses_before_the_handler_hears_of_it),
         cmocka_unit_test(answers_413_to_a_client_that_goes_on_sending),
