@@ -173,8 +173,8 @@ static enum acog_code read_responses(struct answer_reader *reader)
     return ACOG_OK;
 }
 
-/* A prompt that was blocked has no candidate. A candidate without any content is an answer only if something explains
- * that, as in chat: what Google calls STOP with nothing in it, or a call that it could not parse, is none. */
+/* A prompt that was blocked has no candidate. A candidate without any part is an answer only if something explains that,
+ * as in chat: what Google calls STOP with nothing in it, or a call that it could not parse, is none. */
 static enum acog_code read_gemini(struct answer_reader *reader)
 {
     struct acog_whole_answer *answer = reader->answer;
@@ -186,7 +186,7 @@ static enum acog_code read_gemini(struct answer_reader *reader)
     bool explained = refusal || acog_json_text_is(read.finish, ACOG_VIEW("MAX_TOKENS"));
     (void)acog_gemini_usage(read.usage, &answer->usage);
     answer->outputs |= acog_gemini_outputs(read.parts);
-    if (is_empty(answer) && !explained && answer->usage.output_tokens <= 0) {
+    if (!acog_gemini_says_anything(read.parts) && !explained && answer->usage.output_tokens <= 0) {
         return ACOG_INVALID;
     }
     add_stop(answer, acog_json_present(read.blocked) ? read.blocked : read.finish);

@@ -86,6 +86,18 @@ unsigned acog_gemini_outputs(struct acog_json_value parts)
     return outputs;
 }
 
+bool acog_gemini_says_anything(struct acog_json_value parts)
+{
+    struct acog_json_cursor cursor = acog_json_enter(parts);
+    while (!cursor.object && acog_json_next(&cursor)) {
+        struct acog_gemini_part part = acog_gemini_read_part(cursor.value);
+        if (acog_json_present(part.call) || acog_json_present(part.text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool acog_gemini_is_refusal(struct acog_json_value finish)
 {
     static const struct acog_view words[] = {

@@ -36,6 +36,9 @@ struct acog_gemini_part acog_gemini_read_part(struct acog_json_value part);
 /* Sets of ACOG_BIT(acog_output): texts, thoughts and calls with something in them. */
 unsigned acog_gemini_outputs(struct acog_json_value parts);
 
+/* A text, be it empty, a thought or a call. */
+bool acog_gemini_says_anything(struct acog_json_value parts);
+
 /* A finish reason that says that a filter, not the model, ended the answer. */
 bool acog_gemini_is_refusal(struct acog_json_value finish);
 

@@ -279,6 +279,7 @@ enum acog_code acog_exchange_write_order(struct acog_exchange *exchange,
     attempt->order = (struct acog_upstream_order){
         .connection = acog_exchange_connection(exchange, attempt->candidate),
         .surface = client->surface,
+        .dialect = acog_surface_dialect(client->surface),
         .query = beta ? ACOG_VIEW("beta=true") : (struct acog_view){0},
         .model = attempt->model,
         .stream = client->facts.stream,

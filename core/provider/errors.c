@@ -1,6 +1,6 @@
 /* errors.c - how a provider says no: error bodies and error events, with the type that belongs to the status.
  *
- * Types and codes are those of real answers (OpenAI's and Anthropic's); a script may say others.
+ * Types and codes are those of real answers (OpenAI's, Anthropic's and Google's); a script may say others.
  */
 #include "acog/contract.h"
 #include "play.h"
@@ -111,36 +111,94 @@ static void write_anthropic(const struct acog_provider_play *play, struct error_
     ACOG_WRITE(out, "\"}");
 }
 
-static bool is_anthropic(const struct acog_provider_play *play)
+static const char *google_status(unsigned status)
 {
-    return acog_surface_dialect(play->request.surface) == ACOG_DIALECT_MESSAGES;
+    static const struct {
+        unsigned status;
+        const char *word;
+    } words[] = {
+        {401, "UNAUTHENTICATED"},   {403, "PERMISSION_DENIED"}, {404, "NOT_FOUND"},
+        {408, "DEADLINE_EXCEEDED"}, {409, "ABORTED"},           {429, "RESOURCE_EXHAUSTED"},
+        {500, "INTERNAL"},          {504, "DEADLINE_EXCEEDED"},
+    };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (words[i].status == status) {
+            return words[i].word;
+        }
+    }
+    return status >= 500 ? "UNAVAILABLE" : "INVALID_ARGUMENT";
+}
+
+static void write_google(const struct acog_provider_play *play, struct error_form form,
+                         unsigned status, struct acog_buffer *out)
+{
+    ACOG_WRITE(out, "{\"error\":{\"code\":");
+    acog_write_number(out, (int64_t)status);
+    ACOG_WRITE(out, ",\"message\":");
+    acog_write_string(out, or_else(play->reply.error_message,
+                                   play->reply.refusal
+                                       ? "The prompt was blocked by the model's safety filters."
+                                       : form.message));
+    ACOG_WRITE(out, ",\"status\":");
+    acog_write_string(out, or_else(play->reply.error_type, google_status(status)));
+    if (play->reply.error_code.len > 0) {
+        ACOG_WRITE(out, ",\"details\":[{\"@type\":\"type.googleapis.com/google.rpc.ErrorInfo\","
+                        "\"reason\":");
+        acog_write_string(out, play->reply.error_code);
+        ACOG_WRITE(out, "}]");
+    }
+    ACOG_WRITE(out, "}}");
 }
 
 void acog_error_write_body(const struct acog_provider_play *play, unsigned status,
                            struct acog_buffer *out)
 {
-    if (is_anthropic(play)) {
+    switch (play->request.dialect) {
+    case ACOG_DIALECT_MESSAGES:
         write_anthropic(play, form_of(status), out);
-    } else {
+        return;
+    case ACOG_DIALECT_GEMINI:
+        write_google(play, form_of(status), status, out);
+        return;
+    case ACOG_DIALECT_CHAT:
+    case ACOG_DIALECT_RESPONSES:
         write_openai(play, form_of(status), out);
+        return;
+    case ACOG_DIALECT_COUNT:
+        break;
     }
+    ACOG_UNREACHABLE("unknown dialect");
 }
 
-/* What fails after a good head is the provider's own trouble: overload at Anthropic, a server error at OpenAI. */
+/* What fails after a good head is the provider's own trouble: overload at Anthropic and Google, a server error at
+ * OpenAI. */
 void acog_error_write_events(struct acog_provider_play *play, struct acog_buffer *out)
 {
-    if (is_anthropic(play)) {
+    switch (play->request.dialect) {
+    case ACOG_DIALECT_MESSAGES:
         ACOG_WRITE(out, "event: error\ndata: ");
         write_anthropic(play, form_of(529), out);
         ACOG_WRITE(out, "\n\n");
-    } else if (play->request.surface == ACOG_SURFACE_RESPONSES) {
+        return;
+    case ACOG_DIALECT_RESPONSES:
         if (play->reply.error_message.len == 0) {
             play->reply.error_message = acog_view_of(form_of(500).message);
         }
         acog_responses_write_failed(play, out);
-    } else {
+        return;
+    case ACOG_DIALECT_GEMINI:
+        ACOG_WRITE(out, "data: ");
+        write_google(play, form_of(503), 503, out);
+        ACOG_WRITE(out, "\r\n\r\n");
+        return;
+    case ACOG_DIALECT_CHAT:
         ACOG_WRITE(out, "data: ");
         write_openai(play, form_of(500), out);
         ACOG_WRITE(out, "\n\n");
+        return;
+    case ACOG_DIALECT_COUNT:
+        break;
     }
+    ACOG_UNREACHABLE("unknown dialect");
 }

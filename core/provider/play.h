@@ -44,13 +44,15 @@ void acog_messages_write_whole(const struct acog_provider_play *play, struct aco
 void acog_responses_write_beat(struct acog_provider_play *play, struct acog_buffer *out);
 void acog_responses_write_whole(const struct acog_provider_play *play, struct acog_buffer *out);
 void acog_responses_write_failed(struct acog_provider_play *play, struct acog_buffer *out);
+void acog_gemini_write_beat(struct acog_provider_play *play, struct acog_buffer *out);
+void acog_gemini_write_whole(const struct acog_provider_play *play, struct acog_buffer *out);
 
 /* The surfaces that are never streamed. */
 void acog_count_tokens_write(const struct acog_provider_play *play, struct acog_buffer *out);
 void acog_embeddings_write(const struct acog_provider_play *play, struct acog_buffer *out);
 size_t acog_embeddings_bytes_max(const struct acog_provider_play *play);
 
-/* The body of an error with this status, in the dialect of the surface (errors.c). */
+/* The body of an error with this status, in the dialect of the request (errors.c). */
 void acog_error_write_body(const struct acog_provider_play *play, unsigned status,
                            struct acog_buffer *out);
 

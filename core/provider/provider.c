@@ -164,7 +164,7 @@ static bool make_headers(struct acog_provider_play *play, struct acog_arena *are
         return false;
     }
     add_header(play, ACOG_VIEW("content-type"), content_type(play));
-    bool messages = acog_surface_dialect(play->request.surface) == ACOG_DIALECT_MESSAGES;
+    bool messages = play->request.dialect == ACOG_DIALECT_MESSAGES;
     add_header(play, messages ? ACOG_VIEW("request-id") : ACOG_VIEW("x-request-id"), request_id);
     if (play->streamed) {
         add_header(play, ACOG_VIEW("cache-control"), ACOG_VIEW("no-cache"));
@@ -283,6 +283,27 @@ static bool give_head(struct acog_provider_play *play, struct acog_provider_step
 
 /* -- one body -------------------------------------------------------------------------------------- */
 
+static void write_answer(const struct acog_provider_play *play, struct acog_buffer *out)
+{
+    switch (play->request.dialect) {
+    case ACOG_DIALECT_CHAT:
+        acog_chat_write_whole(play, out);
+        return;
+    case ACOG_DIALECT_MESSAGES:
+        acog_messages_write_whole(play, out);
+        return;
+    case ACOG_DIALECT_RESPONSES:
+        acog_responses_write_whole(play, out);
+        return;
+    case ACOG_DIALECT_GEMINI:
+        acog_gemini_write_whole(play, out);
+        return;
+    case ACOG_DIALECT_COUNT:
+        break;
+    }
+    ACOG_UNREACHABLE("unknown dialect");
+}
+
 static void write_whole(struct acog_provider_play *play, struct acog_buffer *out)
 {
     if (!is_good(play->reply.status) || play->reply.error_event) {
@@ -291,13 +312,9 @@ static void write_whole(struct acog_provider_play *play, struct acog_buffer *out
     }
     switch (play->request.surface) {
     case ACOG_SURFACE_CHAT:
-        acog_chat_write_whole(play, out);
-        return;
     case ACOG_SURFACE_MESSAGES:
-        acog_messages_write_whole(play, out);
-        return;
     case ACOG_SURFACE_RESPONSES:
-        acog_responses_write_whole(play, out);
+        write_answer(play, out);
         return;
     case ACOG_SURFACE_COUNT_TOKENS:
         acog_count_tokens_write(play, out);
@@ -336,7 +353,7 @@ static bool give_whole(struct acog_provider_play *play, struct acog_provider_ste
 static void write_beat(struct acog_provider_play *play)
 {
     play->out.len = 0;
-    switch (acog_surface_dialect(play->request.surface)) {
+    switch (play->request.dialect) {
     case ACOG_DIALECT_CHAT:
         acog_chat_write_beat(play, &play->out);
         return;
@@ -347,10 +364,12 @@ static void write_beat(struct acog_provider_play *play)
         acog_responses_write_beat(play, &play->out);
         return;
     case ACOG_DIALECT_GEMINI:
+        acog_gemini_write_beat(play, &play->out);
+        return;
     case ACOG_DIALECT_COUNT:
         break;
     }
-    ACOG_UNREACHABLE("no surface has this dialect");
+    ACOG_UNREACHABLE("unknown dialect");
 }
 
 /* Writes the next event of the dialect into `out`; false: there is none left. */
@@ -385,7 +404,7 @@ static struct acog_view comment_of(const struct acog_provider_play *play)
     if (!play->reply.comments) {
         return (struct acog_view){0};
     }
-    if (play->request.surface == ACOG_SURFACE_MESSAGES) {
+    if (play->request.dialect == ACOG_DIALECT_MESSAGES) {
         return play->events == 0 ? (struct acog_view){0}
                                  : ACOG_VIEW("event: ping\ndata: {\"type\": \"ping\"}\n\n");
     }
@@ -395,13 +414,14 @@ static struct acog_view comment_of(const struct acog_provider_play *play)
 /* With the name of an ordinary event where the dialect names them: the Anthropic SDK skips what has none. */
 static struct acog_view malformed_of(const struct acog_provider_play *play)
 {
-    switch (acog_surface_dialect(play->request.surface)) {
+    switch (play->request.dialect) {
     case ACOG_DIALECT_MESSAGES:
         return ACOG_VIEW("event: content_block_delta\ndata: {\"type\": \n\n");
     case ACOG_DIALECT_RESPONSES:
         return ACOG_VIEW("event: response.output_text.delta\ndata: {\"type\": \n\n");
-    case ACOG_DIALECT_CHAT:
     case ACOG_DIALECT_GEMINI:
+        return ACOG_VIEW("data: {\"candidates\": \r\n\r\n");
+    case ACOG_DIALECT_CHAT:
     case ACOG_DIALECT_COUNT:
         break;
     }

@@ -75,9 +75,11 @@ static int upstream_answers(lua_State *L)
 
 static void push_received(lua_State *L, const struct acog_received *received)
 {
-    lua_createtable(L, 0, 8);
+    lua_createtable(L, 0, 9);
     acog_lua_push_view(L, acog_name(ACOG_VOCABULARY_SURFACE, (int)received->surface));
     lua_setfield(L, -2, "surface");
+    acog_lua_push_view(L, acog_name(ACOG_VOCABULARY_DIALECT, (int)received->dialect));
+    lua_setfield(L, -2, "dialect");
     acog_lua_push_view(L, received->model);
     lua_setfield(L, -2, "model");
     acog_lua_push_view(L, received->query);

@@ -92,6 +92,7 @@ static struct acog_received *copy_order(const struct acog_upstream_order *order,
     }
     acog_arena_init(&received->arena, ACOG_RECEIVED_BYTES_MAX);
     received->surface = order->surface;
+    received->dialect = order->dialect;
     received->stream = order->stream;
     received->at_ms = now_ms;
     received->query = acog_arena_copy(&received->arena, order->query);
@@ -174,6 +175,7 @@ struct acog_provider_play *acog_sim_upstream_play(struct acog_sim_upstream *upst
     ACOG_ASSERT(upstream->script_served > 0);
     struct acog_provider_request request = {
         .surface = received->surface,
+        .dialect = received->dialect,
         .connection = upstream->connection->id,
         .model = acog_arena_copy(arena, received->model),
         .stream = received->stream,

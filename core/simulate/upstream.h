@@ -20,6 +20,7 @@
 struct acog_received {
     struct acog_arena arena;
     enum acog_surface surface;
+    enum acog_dialect dialect;
     struct acog_view query;
     struct acog_view model;
     bool stream;

@@ -4,6 +4,9 @@
  * surface's own /v1 is left out: "https://api.openai.com/v1" and "https://api.openai.com" both give
  * ".../v1/chat/completions", as both spellings are what people write.
  *
+ * Gemini has the model and the method in its path: "/v1beta/models/MODEL:generateContent". The model's id may come from
+ * the client as it spelt it, so every character that could mean something in a path is percent-encoded (B108).
+ *
  * The headers, by allow-list: what the exchange let through of the client's, less whatever could be a credential or
  * steer the connection; then the key, in the place where the dialect puts it; then what the configuration adds, which
  * replaces rows of the same name.
@@ -111,14 +114,20 @@ static struct acog_view join(struct acog_arena *arena, const struct acog_view *p
     return (struct acog_view){.ptr = text, .len = length};
 }
 
-static enum acog_code write_path(const struct acog_upstream_order *order, struct acog_arena *arena,
-                                 struct acog_upstream_target *target)
+static struct acog_view base_of(const struct acog_upstream_order *order)
 {
-    const struct acog_view version = ACOG_VIEW("/v1");
     struct acog_view base = order->connection->endpoint.base_path;
     while (base.len > 0 && base.ptr[base.len - 1] == '/') {
         base.len--;
     }
+    return base;
+}
+
+static enum acog_code write_path(const struct acog_upstream_order *order, struct acog_arena *arena,
+                                 struct acog_upstream_target *target)
+{
+    const struct acog_view version = ACOG_VIEW("/v1");
+    struct acog_view base = base_of(order);
     struct acog_view path = acog_surface_path(order->surface);
     bool base_has_version =
         base.len >= version.len &&
@@ -132,11 +141,83 @@ static enum acog_code write_path(const struct acog_upstream_order *order, struct
     return target->target.ptr == NULL ? ACOG_NO_MEMORY : ACOG_OK;
 }
 
+/* -- Gemini's path --------------------------------------------------------------------------------- */
+
+/* The last segment names a version: "/v1beta", "/v1", "/proxy/v1alpha". */
+static bool names_version(struct acog_view base)
+{
+    size_t at = base.len;
+    while (at > 0 && base.ptr[at - 1] != '/') {
+        at--;
+    }
+    return at > 0 && base.len - at >= 2 && base.ptr[at] == 'v' && base.ptr[at + 1] >= '0' &&
+           base.ptr[at + 1] <= '9';
+}
+
+static bool stands_for_itself(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') || byte == '-' || byte == '.' || byte == '_' || byte == '~';
+}
+
+/* As one segment of a path, or a piece of one (RFC 3986: all but the unreserved ones). ptr NULL: no memory. */
+static struct acog_view encode(struct acog_arena *arena, struct acog_view text)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    char *encoded = acog_arena_take(arena, text.len * 3 + 1);
+    size_t length = 0;
+    for (size_t i = 0; encoded != NULL && i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+        if (stands_for_itself(text.ptr[i])) {
+            encoded[length++] = text.ptr[i];
+        } else {
+            encoded[length++] = '%';
+            encoded[length++] = digits[byte >> 4U];
+            encoded[length++] = digits[byte & 0xfU];
+        }
+    }
+    return (struct acog_view){.ptr = encoded, .len = length};
+}
+
+/* An id may say its collection, as Google's own lists do: "models/gemini-2.5-flash", "tunedModels/mine". */
+static enum acog_code write_gemini_path(const struct acog_upstream_order *order,
+                                        struct acog_arena *arena,
+                                        struct acog_upstream_target *target)
+{
+    static const struct acog_view collections[] = {{"models/", 7}, {"tunedModels/", 12}};
+    struct acog_view base = base_of(order);
+    struct acog_view collection = collections[0];
+    struct acog_view model = order->model;
+    for (size_t i = 0; i < sizeof(collections) / sizeof(collections[0]); i++) {
+        if (acog_view_starts(model, collections[i])) {
+            collection = collections[i];
+            model = acog_view_slice(model, collection.len, model.len);
+            break;
+        }
+    }
+    struct acog_view id = encode(arena, model);
+    if (id.ptr == NULL) {
+        return ACOG_NO_MEMORY;
+    }
+    const struct acog_view parts[] = {
+        base,
+        names_version(base) ? (struct acog_view){0} : ACOG_VIEW("/v1beta"),
+        ACOG_VIEW("/"),
+        collection,
+        id,
+        order->stream ? ACOG_VIEW(":streamGenerateContent?alt=sse") : ACOG_VIEW(":generateContent"),
+    };
+    target->target = join(arena, parts, sizeof(parts) / sizeof(parts[0]));
+    return target->target.ptr == NULL ? ACOG_NO_MEMORY : ACOG_OK;
+}
+
+/* -- headers --------------------------------------------------------------------------------------- */
+
 static enum acog_code add_key(const struct acog_upstream_order *order, struct acog_arena *arena,
                               struct acog_upstream_target *target)
 {
     struct acog_view key = order->connection->key;
-    switch (acog_surface_dialect(order->surface)) {
+    switch (order->dialect) {
     case ACOG_DIALECT_MESSAGES: {
         enum acog_code code = ACOG_OK;
         if (key.len > 0) {
@@ -163,7 +244,7 @@ static enum acog_code add_key(const struct acog_upstream_order *order, struct ac
     case ACOG_DIALECT_COUNT:
         break;
     }
-    ACOG_UNREACHABLE("a surface of no dialect");
+    ACOG_UNREACHABLE("an order in no dialect");
 }
 
 static enum acog_code add_headers(const struct acog_upstream_order *order, struct acog_arena *arena,
@@ -194,7 +275,9 @@ static enum acog_code add_headers(const struct acog_upstream_order *order, struc
 static enum acog_code direct_target(const struct acog_upstream_order *order,
                                     struct acog_arena *arena, struct acog_upstream_target *target)
 {
-    enum acog_code code = write_path(order, arena, target);
+    enum acog_code code = order->dialect == ACOG_DIALECT_GEMINI
+                              ? write_gemini_path(order, arena, target)
+                              : write_path(order, arena, target);
     return code == ACOG_OK ? add_headers(order, arena, target) : code;
 }
 

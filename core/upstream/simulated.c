@@ -215,6 +215,7 @@ static bool start(struct acog_simulation *simulation, const struct acog_upstream
     const struct acog_connection *connection = order->connection;
     const struct acog_provider_request request = {
         .surface = order->surface,
+        .dialect = order->dialect,
         .connection = connection->id,
         .model = order->model,
         .stream = order->stream,

@@ -18,9 +18,11 @@
  * was cancelled or its end was told. */
 struct acog_upstream_order {
     const struct acog_connection *connection;
-    enum acog_surface surface; /* what is asked for, in the upstream's dialect */
-    struct acog_view query;    /* of the client's target, allow-listed ("beta=true"), without '?' */
-    struct acog_view model;    /* the id sent */
+    enum acog_dialect dialect; /* the upstream's */
+    enum acog_surface
+        surface; /* what is asked for, in the upstream's dialect; GEMINI has none of its own: chat */
+    struct acog_view query; /* of the client's target, allow-listed ("beta=true"), without '?' */
+    struct acog_view model; /* the id sent */
     bool stream;
     bool fresh; /* a resend: on a new connection, since a pooled one may be as dead as the last */
     const struct acog_header_row

@@ -2,7 +2,7 @@
  *
  * The same words serve `simulate = { … }` in a connection (played on real timers by core/upstream/simulated), the
  * scripted upstreams of `acog test` (virtual time, core/simulate), the quick start and the wire tests.
- * It answers in the dialect of the surface that was asked, streamed or whole, with ids and texts that are the same
+ * It answers in the dialect in which it was asked, streamed or whole, with ids and texts that are the same
  * each time (a seed changes them).
  */
 #ifndef ACOG_PROVIDER_H
@@ -90,6 +90,7 @@ const struct acog_provider_reply *acog_provider_pick(const struct acog_provider_
 
 struct acog_provider_request {
     enum acog_surface surface;
+    enum acog_dialect dialect;   /* of the answer */
     struct acog_view connection; /* id, for the default text */
     struct acog_view model;
     bool stream;

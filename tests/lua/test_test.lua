@@ -126,6 +126,7 @@ test("an upstream shows what it received", function(t)
   t.equal(up.count, 1)
   local request = up.requests[1]
   t.equal(request.surface, "messages")
+  t.equal(request.dialect, "messages")
   t.equal(request.model, "m-1")
   t.equal(request.stream, true)
   t.equal(request.query, "beta=true")

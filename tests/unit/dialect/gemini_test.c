@@ -40,6 +40,8 @@ static void what_came_out_is_told_whatever_the_client_speaks(void **state)
          "]},\"finishReason\":\"STOP\"}]}",
          TOOL | STOP},
         {"{\"candidates\":[{\"finishReason\":\"MAX_TOKENS\"}]}", STOP},
+        {"{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"\"}]},\"finishReason\":\"STOP\"}]}",
+         STOP},
         {"{\"candidates\":[{\"content\":{},\"finishReason\":\"STOP\"}],\"usageMetadata\":{"
          "\"thoughtsTokenCount\":9}}",
          USAGE | STOP},
@@ -98,7 +100,7 @@ static void what_says_nothing_is_no_answer(void **state)
 {
     static const char *const bodies[] = {
         "{\"candidates\":[{\"content\":{\"parts\":[]},\"finishReason\":\"STOP\"}]}",
-        "{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"\"}]},\"finishReason\":\"STOP\"}],"
+        "{\"candidates\":[{\"content\":{\"role\":\"model\"},\"finishReason\":\"STOP\"}],"
         "\"usageMetadata\":{\"promptTokenCount\":9,\"totalTokenCount\":9}}",
         "{\"candidates\":[{\"finishReason\":\"MALFORMED_FUNCTION_CALL\"}]}",
         "{\"candidates\":[]}",

@@ -114,9 +114,12 @@ static inline json_t *played_events(const struct played *played)
     struct acog_view rest = played_body(played);
     while (rest.len > 0) {
         size_t end = acog_view_find(rest, ACOG_VIEW("\n\n"));
+        size_t end_of_two = acog_view_find(rest, ACOG_VIEW("\r\n\r\n"));
+        size_t gap = end_of_two < end ? 4 : 2;
+        end = end_of_two < end ? end_of_two : end;
         assert_true(end < rest.len);
         struct acog_view event = acog_view_slice(rest, 0, end);
-        rest = acog_view_slice(rest, end + 2, rest.len);
+        rest = acog_view_slice(rest, end + gap, rest.len);
         struct acog_view name = {0};
         if (acog_view_starts(event, ACOG_VIEW("event: "))) {
             size_t line = acog_view_find(event, ACOG_VIEW("\n"));
@@ -167,6 +170,7 @@ static inline const char *text_at(json_t *json, const char *path)
 static inline struct acog_provider_request request_for(enum acog_surface surface, bool stream)
 {
     return (struct acog_provider_request){.surface = surface,
+                                          .dialect = acog_surface_dialect(surface),
                                           .connection = ACOG_VIEW("anthropic"),
                                           .model = ACOG_VIEW("claude-haiku-4-5"),
                                           .stream = stream,

@@ -2,6 +2,18 @@
 #include "tests/support/memory_sweep.h"
 #include "tests/unit/provider/played.h"
 
+/* Each surface in its own dialect, and behind the last of them the dialect that has no surface. */
+static struct acog_provider_request request_of(int which, bool stream)
+{
+    bool gemini = which == ACOG_SURFACE_COUNT;
+    struct acog_provider_request request =
+        request_for(gemini ? ACOG_SURFACE_CHAT : (enum acog_surface)which, stream);
+    if (gemini) {
+        request.dialect = ACOG_DIALECT_GEMINI;
+    }
+    return request;
+}
+
 static void a_script_repeats_its_last_reply_or_starts_again(void **state)
 {
     (void)state;
@@ -246,13 +258,12 @@ static void texts_full_of_escapes_fit_on_every_surface(void **state)
         text[i] = "\x01\"\xff"[i % 3]; /* the last is no UTF-8 */
     }
     struct acog_view hard = {.ptr = text, .len = sizeof(text)};
-    for (int surface = 0; surface < ACOG_SURFACE_COUNT; surface++) {
+    for (int which = 0; which <= ACOG_SURFACE_COUNT; which++) {
         for (int stream = 0; stream < 2; stream++) {
             for (int fails = 0; fails < 2; fails++) {
                 struct played played;
                 struct acog_provider_reply reply = good_reply();
-                struct acog_provider_request request =
-                    request_for((enum acog_surface)surface, stream == 1);
+                struct acog_provider_request request = request_of(which, stream == 1);
                 reply.text = reply.reasoning = reply.tool_name = reply.finish = hard;
                 reply.refusal_category = reply.model = hard;
                 reply.error_message = reply.error_type = reply.error_code = hard;
@@ -296,10 +307,9 @@ static void play_once(void *user)
 static void each_allocation_may_fail(void **state)
 {
     (void)state;
-    for (int surface = 0; surface < ACOG_SURFACE_COUNT; surface++) {
+    for (int which = 0; which <= ACOG_SURFACE_COUNT; which++) {
         for (int stream = 0; stream < 2; stream++) {
-            struct acog_provider_request request =
-                request_for((enum acog_surface)surface, stream == 1);
+            struct acog_provider_request request = request_of(which, stream == 1);
             assert_true(memory_sweep(play_once, &request, 1) > 0);
         }
     }

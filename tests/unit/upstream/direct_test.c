@@ -28,6 +28,12 @@ static int tear_down(void **state)
     return 0;
 }
 
+static void ask(struct fixture *f, enum acog_surface surface)
+{
+    f->order.surface = surface;
+    f->order.dialect = acog_surface_dialect(surface);
+}
+
 static void make(struct fixture *f)
 {
     assert_int_equal(acog_channel_target(&f->order, &f->arena, &f->target), ACOG_OK);
@@ -37,7 +43,7 @@ static void expect_target(struct fixture *f, const char *base_path, enum acog_su
                           const char *query, const char *expected)
 {
     f->connection.endpoint.base_path = acog_view_of(base_path);
-    f->order.surface = surface;
+    ask(f, surface);
     f->order.query = acog_view_of(query);
     make(f);
     assert_int_equal(f->target.target.len, strlen(expected));
@@ -92,7 +98,7 @@ static void chat_and_responses_carry_a_bearer(void **state)
                                                  ACOG_SURFACE_EMBEDDINGS};
 
     for (size_t i = 0; i < sizeof(surfaces) / sizeof(surfaces[0]); i++) {
-        f->order.surface = surfaces[i];
+        ask(f, surfaces[i]);
         make(f);
         assert_string_equal(value_of(f, "authorization"), "Bearer sk-secret");
         assert_int_equal(f->target.header_count, 1);
@@ -106,7 +112,7 @@ static void messages_carry_an_api_key_and_a_version(void **state)
     static const enum acog_surface surfaces[] = {ACOG_SURFACE_MESSAGES, ACOG_SURFACE_COUNT_TOKENS};
 
     for (size_t i = 0; i < sizeof(surfaces) / sizeof(surfaces[0]); i++) {
-        f->order.surface = surfaces[i];
+        ask(f, surfaces[i]);
         make(f);
         assert_string_equal(value_of(f, "x-api-key"), "sk-secret");
         assert_string_equal(value_of(f, "anthropic-version"), "2023-06-01");
@@ -114,12 +120,66 @@ static void messages_carry_an_api_key_and_a_version(void **state)
     }
 }
 
+static void expect_gemini(struct fixture *f, const char *base_path, const char *model, bool stream,
+                          const char *expected)
+{
+    f->connection.endpoint.base_path = acog_view_of(base_path);
+    f->order.surface = ACOG_SURFACE_CHAT;
+    f->order.dialect = ACOG_DIALECT_GEMINI;
+    f->order.model = acog_view_of(model);
+    f->order.stream = stream;
+    make(f);
+    assert_string_equal(acog_arena_copy(&f->arena, f->target.target).ptr, expected);
+}
+
+static void gemini_has_the_model_and_the_method_in_its_path(void **state)
+{
+    struct fixture *f = *state;
+    const char *id = "gemini-2.5-flash";
+    expect_gemini(f, "", id, false, "/v1beta/models/gemini-2.5-flash:generateContent");
+    expect_gemini(f, "/v1beta/", id, true,
+                  "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse");
+    expect_gemini(f, "/v1", id, false, "/v1/models/gemini-2.5-flash:generateContent");
+    expect_gemini(f, "/proxy", id, false, "/proxy/v1beta/models/gemini-2.5-flash:generateContent");
+    expect_gemini(f, "/vault", id, false, "/vault/v1beta/models/gemini-2.5-flash:generateContent");
+    expect_gemini(f, "/v1alpha", "models/gemini-2.5-flash", false,
+                  "/v1alpha/models/gemini-2.5-flash:generateContent");
+    expect_gemini(f, "", "tunedModels/mine-1", false, "/v1beta/tunedModels/mine-1:generateContent");
+}
+
+/* B108: an id may be what the client wrote. */
+static void a_models_id_never_changes_geminis_path(void **state)
+{
+    struct fixture *f = *state;
+    expect_gemini(f, "", "../../v1/files", false,
+                  "/v1beta/models/..%2F..%2Fv1%2Ffiles:generateContent");
+    expect_gemini(f, "", "x:countTokens?key=1#", true,
+                  "/v1beta/models/x%3AcountTokens%3Fkey%3D1%23:streamGenerateContent?alt=sse");
+    expect_gemini(f, "", "a b\r\nhost: evil", false,
+                  "/v1beta/models/a%20b%0D%0Ahost%3A%20evil:generateContent");
+    expect_gemini(f, "", "models/../x", false, "/v1beta/models/..%2Fx:generateContent");
+    expect_gemini(f, "", "%2e%2e\xff", false, "/v1beta/models/%252e%252e%FF:generateContent");
+    expect_gemini(f, "", "", false, "/v1beta/models/:generateContent");
+}
+
+static void gemini_carries_googles_key_and_no_query_of_the_client(void **state)
+{
+    struct fixture *f = *state;
+    f->order.query = ACOG_VIEW("beta=true");
+    expect_gemini(f, "", "m", false, "/v1beta/models/m:generateContent");
+    assert_string_equal(value_of(f, "x-goog-api-key"), "sk-secret");
+    assert_int_equal(f->target.header_count, 1);
+    f->connection.key = (struct acog_view){0};
+    make(f);
+    assert_int_equal(f->target.header_count, 0);
+}
+
 static void the_clients_version_is_kept(void **state)
 {
     struct fixture *f = *state;
     const struct acog_header_row rows[] = {
         {ACOG_VIEW("anthropic-version"), ACOG_VIEW("2024-01-01")}};
-    f->order.surface = ACOG_SURFACE_MESSAGES;
+    ask(f, ACOG_SURFACE_MESSAGES);
     f->order.headers = rows;
     f->order.header_count = 1;
     make(f);
@@ -130,10 +190,10 @@ static void without_a_key_there_is_no_auth_header(void **state)
 {
     struct fixture *f = *state;
     f->connection.key = (struct acog_view){0};
-    f->order.surface = ACOG_SURFACE_CHAT;
+    ask(f, ACOG_SURFACE_CHAT);
     make(f);
     assert_int_equal(f->target.header_count, 0);
-    f->order.surface = ACOG_SURFACE_MESSAGES;
+    ask(f, ACOG_SURFACE_MESSAGES);
     make(f);
     assert_null(value_of(f, "x-api-key"));
     assert_non_null(value_of(f, "anthropic-version"));
@@ -155,7 +215,7 @@ static void a_clients_credentials_do_not_pass_even_when_they_are_let_in(void **s
         {ACOG_VIEW("host"), ACOG_VIEW("evil.example")},
         {ACOG_VIEW("content-type"), ACOG_VIEW("application/json")},
     };
-    f->order.surface = ACOG_SURFACE_MESSAGES;
+    ask(f, ACOG_SURFACE_MESSAGES);
     f->order.headers = rows;
     f->order.header_count = sizeof(rows) / sizeof(rows[0]);
     make(f);
@@ -253,6 +313,9 @@ static void without_room_for_the_text_it_fails(void **state)
     struct acog_arena none;
     acog_arena_init(&none, 8);
     assert_int_equal(acog_channel_target(&f->order, &none, &f->target), ACOG_NO_MEMORY);
+    f->order.dialect = ACOG_DIALECT_GEMINI;
+    f->order.model = ACOG_VIEW("gemini-2.5-flash");
+    assert_int_equal(acog_channel_target(&f->order, &none, &f->target), ACOG_NO_MEMORY);
     acog_arena_fini(&none);
 }
 
@@ -266,6 +329,9 @@ int main(void)
         TEST(the_query_follows_the_path),
         TEST(chat_and_responses_carry_a_bearer),
         TEST(messages_carry_an_api_key_and_a_version),
+        TEST(gemini_has_the_model_and_the_method_in_its_path),
+        TEST(a_models_id_never_changes_geminis_path),
+        TEST(gemini_carries_googles_key_and_no_query_of_the_client),
         TEST(the_clients_version_is_kept),
         TEST(without_a_key_there_is_no_auth_header),
         TEST(a_clients_credentials_do_not_pass_even_when_they_are_let_in),
