@@ -2,7 +2,7 @@
 if(TARGET acog)
     file(GLOB policies LIST_DIRECTORIES true RELATIVE "${CMAKE_SOURCE_DIR}" CONFIGURE_DEPENDS
          "${CMAKE_SOURCE_DIR}/policies/*")
-    foreach(path IN ITEMS tests/lua examples/quickstart examples/resilient LISTS policies)
+    foreach(path IN ITEMS tests/lua examples/quickstart examples/resilient examples/scratch LISTS policies)
         file(GLOB_RECURSE lua_tests CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${path}/*_test.lua")
         if(lua_tests)
             set(options "")
