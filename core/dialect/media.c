@@ -90,8 +90,8 @@ enum acog_code acog_media_read_file(struct acog_text data, struct acog_json_valu
 {
     enum acog_code code = acog_media_read_url(data, arena, media);
     if (code == ACOG_OK && media->source == ACOG_MEDIA_URL) {
-        bool address = acog_view_find(acog_view_slice(data.bytes, 0, SCHEME_BYTES_MAX),
-                                      ACOG_VIEW("://")) < SCHEME_BYTES_MAX - 2;
+        struct acog_view start = acog_view_slice(data.bytes, 0, SCHEME_BYTES_MAX);
+        bool address = acog_view_find(start, ACOG_VIEW("://")) < start.len;
         media->source = address ? ACOG_MEDIA_URL : ACOG_MEDIA_BASE64;
         media->media_type = type_by_name(name);
     }

@@ -181,8 +181,11 @@ static struct acog_json_value name_in(struct acog_json_value object)
     struct acog_json_value found[COUNT(names)];
     acog_json_members(object, names, found, COUNT(names));
     struct acog_json_value inner = found[0].type == ACOG_JSON_OBJECT ? found[0] : found[1];
-    (void)acog_json_member(inner, ACOG_VIEW("name"), &found[2]);
-    return string_or_none(found[2]);
+    struct acog_json_value name = found[2];
+    if (acog_json_present(inner)) {
+        (void)acog_json_member(inner, ACOG_VIEW("name"), &name);
+    }
+    return string_or_none(name);
 }
 
 static bool is_allowed(struct acog_json_value allowed, struct acog_json_value name)
