@@ -76,7 +76,9 @@ local families = {
   ["gemini"] = { top_k = true, default_output_tokens = 8192 },
   ["gemini-2-0"] = { largest_output_tokens = 8192 },
   ["gemini-2-5"] = { thinking = "budget", largest_output_tokens = 65535 },
+  ["gemini-2-5-pro"] = { efforts = minimal_to_high }, -- no "none": it always thinks
   ["gemini-3"] = { thinking = "effort", efforts = { "low", "high" }, largest_output_tokens = 65535 },
+  ["gemini-3-flash"] = { efforts = minimal_to_high },
   -- Others that reason
   ["deepseek-reasoner"] = { temperature = false },
   ["gpt-oss"] = { thinking = "effort", efforts = low_to_high },

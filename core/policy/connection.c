@@ -319,6 +319,7 @@ static const struct direct_maker {
     {"anthropic", "api.anthropic.com", "", ACOG_BIT(ACOG_DIALECT_MESSAGES)},
     {"openai", "api.openai.com", "/v1",
      ACOG_BIT(ACOG_DIALECT_CHAT) | ACOG_BIT(ACOG_DIALECT_RESPONSES)},
+    {"google", "generativelanguage.googleapis.com", "/v1beta", ACOG_BIT(ACOG_DIALECT_GEMINI)},
 };
 
 /* The row that maker, address or (for a real connection without an address) dialects point at, or NULL. */

@@ -168,9 +168,19 @@ static void a_direct_connection_knows_its_makers_address(void **state)
                  "\"http://[::1]:8000/v1/\", models = { \"local\" } },\n"
                  "acog.connection \"u\" { channel = \"custom\", dialects = \"chat\", base_url = "
                  "\"unix:/run/m.sock\", models = { \"u\" } },\n"
+                 "acog.connection \"g\" { dialects = \"gemini\", key = acog.env \"KEY\", "
+                 "models = { \"gemini-2.5-flash\" } },\n"
+                 "acog.connection \"h\" { maker = \"google\", key = acog.env \"KEY\", "
+                 "models = { \"gemini-2.5-pro\" } },\n"
                  "}\n"));
     assert_good(&scene);
     const struct acog_connection *rows = scene.snapshot->connections;
+    for (size_t i = 4; i < 6; i++) {
+        assert_view(rows[i].maker, "google");
+        assert_view(rows[i].endpoint.host, "generativelanguage.googleapis.com");
+        assert_view(rows[i].endpoint.base_path, "/v1beta");
+        assert_int_equal(rows[i].dialects, ACOG_BIT(ACOG_DIALECT_GEMINI));
+    }
     assert_view(rows[0].endpoint.host, "api.anthropic.com");
     assert_true(rows[0].endpoint.tls);
     assert_int_equal(rows[0].endpoint.port, 443);
