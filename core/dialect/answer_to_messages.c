@@ -119,6 +119,10 @@ static void put_usage(struct acog_flow *flow, bool last)
                          "\"cache_read_input_tokens\":%lld,\"output_tokens\":%lld",
                          (long long)input, (long long)written, (long long)cached,
                          (long long)figure(usage->output_tokens));
+    if (usage->reasoning_tokens >= 0) {
+        acog_flow_put_format(flow, ",\"output_tokens_details\":{\"thinking_tokens\":%lld}",
+                             (long long)usage->reasoning_tokens);
+    }
     acog_flow_put(flow, last && flow->usage_estimated ? ACOG_VIEW(",\"estimated\":true}")
                                                       : ACOG_VIEW("}"));
 }

@@ -274,12 +274,14 @@ bool acog_dialect_messages_usage(struct acog_json_value object, struct acog_usag
     static const struct acog_view names[] = {{"input_tokens", 12},
                                              {"output_tokens", 13},
                                              {"cache_read_input_tokens", 23},
-                                             {"cache_creation_input_tokens", 27}};
+                                             {"cache_creation_input_tokens", 27},
+                                             {"output_tokens_details", 21}};
     static const struct usage_row rows[] = {
         FIGURE(0, input_tokens),
         FIGURE(1, output_tokens),
         FIGURE(2, cached_tokens),
         FIGURE(3, cache_write_tokens),
+        INNER_FIGURE(4, "thinking_tokens", reasoning_tokens),
     };
     return read_usage(object, names, COUNT(names), rows, COUNT(rows), usage);
 }

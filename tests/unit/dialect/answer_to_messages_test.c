@@ -1,0 +1,531 @@
+/* answer_to_messages_test.c - what a client of Anthropic Messages reads: streams and whole answers of a flow. Expected
+ * texts have ' for ", a stream's are shown as one line an event: its name, then its data without the type. */
+#include "core/dialect/flow.h"
+#include "tests/support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OUT_BYTES_MAX ((size_t)1 << 16U)
+
+static struct acog_text text(const char *characters)
+{
+    return acog_text_plain(acog_view_of(characters));
+}
+
+/* -- a run ----------------------------------------------------------------------------------------- */
+
+struct run {
+    struct acog_flow flow;
+    struct acog_buffer out;
+    struct acog_translation translation;
+};
+
+static void begin(struct run *run, enum acog_dialect upstream,
+                  const struct acog_answer_writer_form *form)
+{
+    run->translation = (struct acog_translation){.client = ACOG_DIALECT_MESSAGES,
+                                                 .upstream = upstream,
+                                                 .model = {"sent", 4},
+                                                 .request_id = {"r1", 2},
+                                                 .input_tokens_estimate = 11,
+                                                 .max_tokens = -1};
+    acog_buffer_init(&run->out, OUT_BYTES_MAX);
+    assert_int_equal(acog_flow_init(&run->flow, &run->translation, form), ACOG_OK);
+    run->flow.out = &run->out;
+}
+
+/* An event as one line; fails where it has not the form that the SDK reads. */
+static void show_event(struct acog_buffer *shown, struct acog_view event)
+{
+    struct acog_json_value object = {.type = ACOG_JSON_NULL};
+    struct acog_json_value type = {.type = ACOG_JSON_NULL};
+    struct acog_json_error error;
+    size_t end = acog_view_find(event, ACOG_VIEW("\n"));
+    struct acog_view name = acog_view_slice(event, 0, end);
+    struct acog_view data = acog_view_slice(event, end + 1, event.len);
+    assert_true(acog_view_starts(name, ACOG_VIEW("event: ")));
+    assert_true(acog_view_starts(data, ACOG_VIEW("data: ")));
+    name = acog_view_slice(name, 7, name.len);
+    data = acog_view_slice(data, 6, data.len);
+    assert_int_equal(acog_json_check(data, 64, &object, &error), ACOG_OK);
+    assert_true(acog_json_member(object, ACOG_VIEW("type"), &type));
+    assert_true(acog_json_text_is(type, name));
+    assert_int_equal(acog_buffer_append(shown, name), ACOG_OK);
+    struct acog_json_cursor cursor = acog_json_enter(object);
+    while (acog_json_next(&cursor)) {
+        if (!acog_json_key_is(&cursor, ACOG_VIEW("type"))) {
+            assert_int_equal(acog_buffer_append(shown, ACOG_VIEW(" ")), ACOG_OK);
+            assert_int_equal(acog_buffer_append(shown, cursor.value.raw), ACOG_OK);
+        }
+    }
+    assert_int_equal(acog_buffer_append(shown, ACOG_VIEW("\n")), ACOG_OK);
+}
+
+static void compare(struct acog_view seen, const char *expected)
+{
+    char *wanted = strdup(expected);
+    assert_non_null(wanted);
+    for (char *at = wanted; *at != '\0'; at++) {
+        *at = *at == '\'' ? '"' : *at;
+    }
+    if (!acog_view_equal(seen, acog_view_of(wanted))) {
+        fail_msg("seen\n%.*s\nnot\n%s", ACOG_VIEW_FMT(seen), wanted);
+    }
+    free(wanted);
+}
+
+static void end(struct run *run)
+{
+    acog_flow_fini(&run->flow);
+    acog_buffer_fini(&run->out);
+}
+
+static void ends_as(struct run *run, const char *expected)
+{
+    struct acog_buffer shown;
+    acog_flow_end(&run->flow);
+    assert_int_equal(run->flow.code, ACOG_OK);
+    acog_buffer_init(&shown, OUT_BYTES_MAX);
+    struct acog_view rest = acog_buffer_view(&run->out);
+    while (rest.len > 0) {
+        size_t length = acog_view_find(rest, ACOG_VIEW("\n\n"));
+        assert_true(length < rest.len);
+        show_event(&shown, acog_view_slice(rest, 0, length));
+        rest = acog_view_slice(rest, length + 2, rest.len);
+    }
+    compare(acog_buffer_view(&shown), expected);
+    acog_buffer_fini(&shown);
+    end(run);
+}
+
+static void ends_whole_as(struct run *run, const char *expected)
+{
+    struct acog_json_value object = {.type = ACOG_JSON_NULL};
+    struct acog_json_error error;
+    acog_flow_end(&run->flow);
+    assert_int_equal(run->flow.code, ACOG_OK);
+    assert_int_equal(acog_json_check(acog_buffer_view(&run->out), 128, &object, &error), ACOG_OK);
+    compare(acog_buffer_view(&run->out), expected);
+    end(run);
+}
+
+static void usage(struct run *run, int64_t input, int64_t cached, int64_t written, int64_t output)
+{
+    struct acog_usage figures = {input, cached, written, output, -1};
+    acog_flow_usage(&run->flow, &figures);
+}
+
+static void opaque(struct run *run, enum acog_flow_kind kind, uint32_t key, enum acog_dialect maker,
+                   const char *bytes, bool redacted)
+{
+    struct acog_opaque value = {.maker = maker, .bytes = text(bytes), .redacted = redacted};
+    acog_flow_opaque(&run->flow, kind, key, &value);
+}
+
+#define HEAD(id, model, usage)                                                         \
+    "message_start {'id':'" id "','type':'message','role':'assistant','model':'" model \
+    "','content':[],'stop_reason':null,'stop_sequence':null,'usage':{" usage "}}\n"
+#define NO_USAGE                                                                     \
+    "'input_tokens':11,'cache_creation_input_tokens':0,'cache_read_input_tokens':0," \
+    "'output_tokens':0"
+#define USAGE(input, output)                                                                 \
+    "{'input_tokens':" input ",'cache_creation_input_tokens':0,'cache_read_input_tokens':0," \
+    "'output_tokens':" output "}"
+#define TEXT_START(index) "content_block_start " index " {'type':'text','text':''}\n"
+#define TEXT_DELTA(index, characters) \
+    "content_block_delta " index " {'type':'text_delta','text':'" characters "'}\n"
+#define CALL_START(index, id, name) \
+    "content_block_start " index " {'type':'tool_use','id':'" id "','name':'" name "','input':{}}\n"
+#define JSON_DELTA(index, characters) \
+    "content_block_delta " index " {'type':'input_json_delta','partial_json':'" characters "'}\n"
+#define THINKING_START(index) \
+    "content_block_start " index " {'type':'thinking','thinking':'','signature':''}\n"
+#define THINKING_DELTA(index, characters) \
+    "content_block_delta " index " {'type':'thinking_delta','thinking':'" characters "'}\n"
+#define SIGNATURE_DELTA(index, characters) \
+    "content_block_delta " index " {'type':'signature_delta','signature':'" characters "'}\n"
+#define REDACTED_START(index, data) \
+    "content_block_start " index " {'type':'redacted_thinking','data':'" data "'}\n"
+#define BLOCK_STOP(index) "content_block_stop " index "\n"
+#define FINISH(reason, usage) \
+    "message_delta {'stop_reason':'" reason "','stop_sequence':null} " usage "\nmessage_stop\n"
+
+/* -- streams --------------------------------------------------------------------------------------- */
+
+/* B49: one message_delta, at the end, with usage that came after the reason. */
+static void usage_that_comes_last_is_told_without_the_cached_tokens(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_CHAT, &acog_messages_stream_form);
+    acog_flow_begin(&run.flow, text("c"), text("m"));
+    acog_flow_text(&run.flow, ACOG_FLOW_TEXT, 0, text("hi"));
+    acog_flow_finish(&run.flow, ACOG_FINISH_STOP, text("stop"));
+    usage(&run, 100, 80, -1, 2);
+    ends_as(&run, HEAD("msg_c", "m", NO_USAGE) TEXT_START("0") TEXT_DELTA("0", "hi") BLOCK_STOP("0")
+                      FINISH("end_turn", "{'input_tokens':20,"
+                                         "'cache_creation_input_tokens':0,"
+                                         "'cache_read_input_tokens':80,"
+                                         "'output_tokens':2}"));
+}
+
+/* B45 */
+static void an_answer_that_begins_with_a_call_has_no_empty_text(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_CHAT, &acog_messages_stream_form);
+    acog_flow_begin(&run.flow, text("c"), text("m"));
+    acog_flow_text(&run.flow, ACOG_FLOW_TEXT, 0, text(""));
+    acog_flow_call(&run.flow, 0, text("call_1"), text("f"));
+    acog_flow_arguments(&run.flow, 0, text(""));
+    acog_flow_arguments(&run.flow, 0, text("{\"x\":2}"));
+    acog_flow_finish(&run.flow, ACOG_FINISH_CALLS, text("tool_calls"));
+    usage(&run, 5, -1, -1, 3);
+    ends_as(&run, HEAD("msg_c", "m", NO_USAGE) CALL_START("0", "call_1", "f") JSON_DELTA(
+                      "0", "{\\'x\\':2}") BLOCK_STOP("0") FINISH("tool_use", USAGE("5", "3")));
+}
+
+/* B46 */
+static void a_text_between_two_calls_has_a_block_of_its_own(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_CHAT, &acog_messages_stream_form);
+    acog_flow_begin(&run.flow, text("c"), text("m"));
+    acog_flow_call(&run.flow, 0, text("a"), text("f"));
+    acog_flow_arguments(&run.flow, 0, text("{}"));
+    acog_flow_text(&run.flow, ACOG_FLOW_TEXT, 9, text("\n"));
+    acog_flow_call(&run.flow, 1, text("b"), text("g"));
+    usage(&run, 5, -1, -1, 3);
+    ends_as(&run,
+            HEAD("msg_c", "m", NO_USAGE) CALL_START("0", "a", "f") JSON_DELTA("0", "{}")
+                BLOCK_STOP("0") TEXT_START("1") TEXT_DELTA("1", "\\n") BLOCK_STOP("1")
+                    CALL_START("2", "b", "g") BLOCK_STOP("2") FINISH("tool_use", USAGE("5", "3")));
+}
+
+/* B34 */
+static void a_text_and_a_call_are_one_message(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_RESPONSES, &acog_messages_whole_form);
+    acog_flow_begin(&run.flow, text("resp_1"), text("m"));
+    acog_flow_text(&run.flow, ACOG_FLOW_TEXT, 1, text("one moment"));
+    acog_flow_part_end(&run.flow, 1);
+    acog_flow_call(&run.flow, 2, text("c9"), text("w"));
+    acog_flow_arguments(&run.flow, 2, text("{}"));
+    acog_flow_part_end(&run.flow, 2);
+    acog_flow_finish(&run.flow, ACOG_FINISH_STOP, text("completed"));
+    struct acog_usage figures = {5, 0, -1, 6, 2};
+    acog_flow_usage(&run.flow, &figures);
+    ends_whole_as(&run,
+                  "{'id':'msg_resp_1','type':'message','role':'assistant','model':'m','content':["
+                  "{'type':'text','text':'one moment'},{'type':'tool_use','id':'c9','name':'w',"
+                  "'input':{}}],'stop_reason':'tool_use','stop_sequence':null,'usage':{"
+                  "'input_tokens':5,'cache_creation_input_tokens':0,'cache_read_input_tokens':0,"
+                  "'output_tokens':6,'output_tokens_details':{'thinking_tokens':2}}}");
+}
+
+/* B48, the other way */
+static void a_call_without_arguments_needs_no_delta(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_CHAT, &acog_messages_stream_form);
+    acog_flow_begin(&run.flow, text("msg_c"), text("m"));
+    acog_flow_call(&run.flow, 0, text("n1"), text("now"));
+    acog_flow_arguments(&run.flow, 0, text(""));
+    usage(&run, 5, -1, -1, 3);
+    ends_as(&run, HEAD("msg_c", "m", NO_USAGE) CALL_START("0", "n1", "now") BLOCK_STOP("0")
+                      FINISH("tool_use", USAGE("5", "3")));
+}
+
+/* B52 */
+static void a_beginning_without_id_waits_for_one(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_CHAT, &acog_messages_stream_form);
+    acog_flow_begin(&run.flow, text(""), text(""));
+    assert_int_equal(run.out.len, 0);
+    acog_flow_begin(&run.flow, text("x"), text("gpt"));
+    acog_flow_text(&run.flow, ACOG_FLOW_TEXT, 0, text("A"));
+    usage(&run, 5, -1, -1, 3);
+    ends_as(&run, HEAD("msg_x", "gpt", NO_USAGE) TEXT_START("0") TEXT_DELTA("0", "A")
+                      BLOCK_STOP("0") FINISH("end_turn", USAGE("5", "3")));
+}
+
+/* B28: it comes back with the tag, and is known as another maker's. */
+static void reasoning_that_nobody_signed_is_tagged(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_CHAT, &acog_messages_stream_form);
+    acog_flow_begin(&run.flow, text("c"), text("m"));
+    acog_flow_text(&run.flow, ACOG_FLOW_REASONING, 0, text("hm"));
+    acog_flow_text(&run.flow, ACOG_FLOW_TEXT, 0, text("so"));
+    usage(&run, 5, -1, -1, 3);
+    ends_as(&run,
+            HEAD("msg_c", "m", NO_USAGE) THINKING_START("0") THINKING_DELTA("0", "hm")
+                SIGNATURE_DELTA("0", "acog.chat..") BLOCK_STOP("0") TEXT_START("1")
+                    TEXT_DELTA("1", "so") BLOCK_STOP("1") FINISH("end_turn", USAGE("5", "3")));
+}
+
+static void reasoning_with_and_without_a_text(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_RESPONSES, &acog_messages_stream_form);
+    acog_flow_begin(&run.flow, text("c"), text("m"));
+    acog_flow_text(&run.flow, ACOG_FLOW_REASONING, 0, text("summary"));
+    struct acog_opaque item = {
+        .maker = ACOG_DIALECT_RESPONSES, .bytes = text("ZW5j"), .id = text("rs_1")};
+    acog_flow_opaque(&run.flow, ACOG_FLOW_REASONING, 0, &item);
+    acog_flow_part_end(&run.flow, 0);
+    item.redacted = true;
+    item.id = text("rs_2");
+    acog_flow_opaque(&run.flow, ACOG_FLOW_REASONING, 1, &item);
+    acog_flow_part_end(&run.flow, 1);
+    opaque(&run, ACOG_FLOW_REASONING, 2, ACOG_DIALECT_MESSAGES, "b21p", false);
+    usage(&run, 5, -1, -1, 3);
+    ends_as(&run, HEAD("msg_c", "m", NO_USAGE) THINKING_START("0") THINKING_DELTA("0", "summary")
+                      SIGNATURE_DELTA("0", "acog.responses.rs_1.ZW5j") BLOCK_STOP("0")
+                          REDACTED_START("1", "acog.redacted-responses.rs_2.ZW5j") BLOCK_STOP("1")
+                              THINKING_START("2") SIGNATURE_DELTA("2", "b21p") BLOCK_STOP("2")
+                                  FINISH("end_turn", USAGE("5", "3")));
+}
+
+static void the_signature_of_a_call_stands_before_it(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_GEMINI, &acog_messages_stream_form);
+    acog_flow_begin(&run.flow, text("c"), text("m"));
+    acog_flow_call(&run.flow, 0, text("call_1"), text("f"));
+    opaque(&run, ACOG_FLOW_CALL, 0, ACOG_DIALECT_GEMINI, "U2ln", false);
+    acog_flow_arguments(&run.flow, 0, text("{\"a\":"));
+    acog_flow_call(&run.flow, 1, text("call.2"), text("f"));
+    opaque(&run, ACOG_FLOW_CALL, 1, ACOG_DIALECT_GEMINI, "VHdv", false);
+    acog_flow_arguments(&run.flow, 1, text("{}"));
+    acog_flow_arguments(&run.flow, 0, text("1}"));
+    usage(&run, 5, -1, -1, 3);
+    ends_as(&run,
+            HEAD("msg_c", "m", NO_USAGE) REDACTED_START("0", "acog.gemini.call_1.U2ln")
+                BLOCK_STOP("0") CALL_START("1", "call_1", "f") JSON_DELTA("1", "{\\'a\\':")
+                    JSON_DELTA("1", "1}") BLOCK_STOP("1") REDACTED_START("2", "acog.gemini..VHdv")
+                        BLOCK_STOP("2") CALL_START("3", "call.2", "f") JSON_DELTA("3", "{}")
+                            BLOCK_STOP("3") FINISH("tool_use", USAGE("5", "3")));
+}
+
+static void usage_that_is_known_at_the_beginning_is_told_there(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_GEMINI, &acog_messages_stream_form);
+    usage(&run, 50, 10, 15, 1);
+    acog_flow_begin(&run.flow, text("c"), text("m"));
+    ends_as(&run, HEAD("msg_c", "m",
+                       "'input_tokens':25,'cache_creation_input_tokens':15,"
+                       "'cache_read_input_tokens':10,'output_tokens':1")
+                      FINISH("end_turn", "{'input_tokens':25,'cache_creation_input_tokens':15,"
+                                         "'cache_read_input_tokens':10,'output_tokens':1}"));
+}
+
+/* B98: never a zero as if known. */
+static void an_estimate_says_that_it_is_one(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_CHAT, &acog_messages_stream_form);
+    acog_flow_text(&run.flow, ACOG_FLOW_TEXT, 0, text("twelve bytes"));
+    ends_as(&run, HEAD("msg_r1", "sent", NO_USAGE) TEXT_START("0") TEXT_DELTA("0", "twelve bytes")
+                      BLOCK_STOP("0")
+                          FINISH("end_turn", "{'input_tokens':11,'cache_creation_input_tokens':0,"
+                                             "'cache_read_input_tokens':0,'output_tokens':3,"
+                                             "'estimated':true}"));
+}
+
+/* -- why it ended ---------------------------------------------------------------------------------- */
+
+/* B60, both forms */
+static void every_reason_has_its_word_and_its_own_where_that_is_lost(void **state)
+{
+    static const struct {
+        enum acog_dialect upstream;
+        enum acog_finish_reason reason;
+        const char *native;
+        const char *told;
+    } rows[] = {
+        {ACOG_DIALECT_CHAT, ACOG_FINISH_STOP, "stop",
+         "'stop_reason':'end_turn','stop_sequence':null"},
+        {ACOG_DIALECT_CHAT, ACOG_FINISH_STOP, "", "'stop_reason':'end_turn','stop_sequence':null"},
+        {ACOG_DIALECT_CHAT, ACOG_FINISH_LENGTH, "length",
+         "'stop_reason':'max_tokens','stop_sequence':null"},
+        {ACOG_DIALECT_CHAT, ACOG_FINISH_REFUSAL, "content_filter",
+         "'stop_reason':'refusal','stop_sequence':null"},
+        {ACOG_DIALECT_RESPONSES, ACOG_FINISH_LENGTH, "max_output_tokens",
+         "'stop_reason':'max_tokens','stop_sequence':null"},
+        {ACOG_DIALECT_CHAT, ACOG_FINISH_UNKNOWN, "eos",
+         "'stop_reason':'max_tokens','stop_sequence':null,'native_stop_reason':'eos'"},
+        {ACOG_DIALECT_GEMINI, ACOG_FINISH_REFUSAL, "RECITATION",
+         "'stop_reason':'refusal','stop_sequence':null,'native_stop_reason':'RECITATION'"},
+        {ACOG_DIALECT_GEMINI, ACOG_FINISH_STOP, "STOP",
+         "'stop_reason':'end_turn','stop_sequence':null"},
+        {ACOG_DIALECT_MESSAGES, ACOG_FINISH_PAUSE, "pause_turn",
+         "'stop_reason':'pause_turn','stop_sequence':null"},
+        {ACOG_DIALECT_MESSAGES, ACOG_FINISH_CONTEXT, "model_context_window_exceeded",
+         "'stop_reason':'model_context_window_exceeded','stop_sequence':null"},
+        {ACOG_DIALECT_MESSAGES, ACOG_FINISH_STOP_SEQUENCE, "stop_sequence",
+         "'stop_reason':'stop_sequence','stop_sequence':'END'"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct run run;
+        char expected[512];
+        begin(&run, rows[i].upstream, &acog_messages_whole_form);
+        acog_flow_begin(&run.flow, text("c"), text("m"));
+        acog_flow_text(&run.flow, ACOG_FLOW_TEXT, 0, text("x"));
+        acog_flow_finish(&run.flow, rows[i].reason, text(rows[i].native));
+        acog_flow_stop_sequence(&run.flow, text("END"));
+        usage(&run, 5, -1, -1, 3);
+        (void)snprintf(expected, sizeof(expected),
+                       "{'id':'msg_c','type':'message','role':'assistant','model':'m','content':["
+                       "{'type':'text','text':'x'}],%s,'usage':" USAGE("5", "3") "}",
+                       rows[i].told);
+        ends_whole_as(&run, expected);
+    }
+}
+
+/* B76: stop_details where the category is known; the words of a refusal are a text. */
+static void a_refusal_is_told_with_its_words_and_its_category(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_CHAT, &acog_messages_stream_form);
+    acog_flow_begin(&run.flow, text("c"), text("m"));
+    acog_flow_text(&run.flow, ACOG_FLOW_REFUSAL, 0, text("I won't"));
+    acog_flow_finish(&run.flow, ACOG_FINISH_REFUSAL, text("content_filter"));
+    acog_flow_refusal(&run.flow, text("cyber"), text(""));
+    usage(&run, 5, -1, -1, 3);
+    struct acog_buffer *out = &run.out;
+    acog_flow_end(&run.flow);
+    struct acog_view seen = acog_buffer_view(out);
+    assert_true(acog_view_find(seen, ACOG_VIEW("{\"type\":\"text_delta\",\"text\":\"I won't\"}")) <
+                seen.len);
+    assert_true(acog_view_find(
+                    seen, ACOG_VIEW("\"delta\":{\"stop_reason\":\"refusal\",\"stop_sequence\":null,"
+                                    "\"stop_details\":{\"type\":\"refusal\",\"category\":\"cyber\","
+                                    "\"explanation\":null}}")) < seen.len);
+    end(&run);
+}
+
+static void a_refusal_that_ends_with_stop_is_a_refusal(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_CHAT, &acog_messages_whole_form);
+    acog_flow_begin(&run.flow, text("c"), text("m"));
+    acog_flow_text(&run.flow, ACOG_FLOW_REFUSAL, 0, text("no"));
+    acog_flow_finish(&run.flow, ACOG_FINISH_STOP, text("stop"));
+    usage(&run, 5, -1, -1, 3);
+    ends_whole_as(&run, "{'id':'msg_c','type':'message','role':'assistant','model':'m','content':["
+                        "{'type':'text','text':'no'}],'stop_reason':'refusal','stop_sequence':null,"
+                        "'native_stop_reason':'stop','usage':" USAGE("5", "3") "}");
+}
+
+/* -- whole answers --------------------------------------------------------------------------------- */
+
+static void a_whole_answer_holds_all_kinds_of_blocks(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_GEMINI, &acog_messages_whole_form);
+    acog_flow_begin(&run.flow, text("msg_7"), text("m"));
+    acog_flow_text(&run.flow, ACOG_FLOW_REASONING, 0, text("h"));
+    acog_flow_text(&run.flow, ACOG_FLOW_REASONING, 0, text("m\"\n"));
+    opaque(&run, ACOG_FLOW_REASONING, 0, ACOG_DIALECT_GEMINI, "U2ln", false);
+    opaque(&run, ACOG_FLOW_REASONING, 1, ACOG_DIALECT_GEMINI, "UmVk", true);
+    acog_flow_text(&run.flow, ACOG_FLOW_REASONING, 2, text("bare"));
+    acog_flow_text(&run.flow, ACOG_FLOW_TEXT, 0, text("a"));
+    acog_flow_citation(&run.flow, 0, text("https://u.example"), text("T"));
+    acog_flow_text(&run.flow, ACOG_FLOW_TEXT, 0, text("b"));
+    acog_flow_call(&run.flow, 0, text("c1"), text("f"));
+    opaque(&run, ACOG_FLOW_CALL, 0, ACOG_DIALECT_GEMINI, "Q2Fs", false);
+    acog_flow_arguments(&run.flow, 0, text(" {\"a\": "));
+    acog_flow_arguments(&run.flow, 0, text("1.50}\n"));
+    acog_flow_call(&run.flow, 1, text("c2"), text("g"));
+    usage(&run, 5, -1, -1, 3);
+    ends_whole_as(&run,
+                  "{'id':'msg_7','type':'message','role':'assistant','model':'m','content':["
+                  "{'type':'thinking','thinking':'hm\\'\\n','signature':'acog.gemini..U2ln'},"
+                  "{'type':'redacted_thinking','data':'acog.redacted-gemini..UmVk'},"
+                  "{'type':'thinking','thinking':'bare','signature':'acog.gemini..'},"
+                  "{'type':'text','text':'ab'},"
+                  "{'type':'redacted_thinking','data':'acog.gemini.c1.Q2Fs'},"
+                  "{'type':'tool_use','id':'c1','name':'f','input':{'a': 1.50}},"
+                  "{'type':'tool_use','id':'c2','name':'g','input':{}}],'stop_reason':'tool_use',"
+                  "'stop_sequence':null,'usage':" USAGE("5", "3") "}");
+}
+
+static void arguments_that_were_cut_are_given_as_their_text(void **state)
+{
+    static const char *const broken[] = {"{\"path\":\"/et", "[1]", "not json"};
+    static const char *const told[] = {"{\\'path\\':\\'/et", "[1]", "not json"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct run run;
+        char expected[512];
+        begin(&run, ACOG_DIALECT_CHAT, &acog_messages_whole_form);
+        acog_flow_begin(&run.flow, text("c"), text("m"));
+        acog_flow_call(&run.flow, 0, text("c1"), text("f"));
+        acog_flow_arguments(&run.flow, 0, text(broken[i]));
+        acog_flow_finish(&run.flow, ACOG_FINISH_LENGTH, text("length"));
+        usage(&run, 5, -1, -1, 3);
+        (void)snprintf(
+            expected, sizeof(expected),
+            "{'id':'msg_c','type':'message','role':'assistant','model':'m','content':["
+            "{'type':'tool_use','id':'c1','name':'f','input':{'partial_json':'%s'}}],"
+            "'stop_reason':'max_tokens','stop_sequence':null,'usage':" USAGE("5", "3") "}",
+            told[i]);
+        ends_whole_as(&run, expected);
+    }
+}
+
+static void an_empty_answer_is_an_empty_list(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_CHAT, &acog_messages_whole_form);
+    usage(&run, 5, -1, -1, 0);
+    ends_whole_as(&run, "{'id':'msg_r1','type':'message','role':'assistant','model':'sent',"
+                        "'content':[],'stop_reason':'end_turn','stop_sequence':null,"
+                        "'usage':" USAGE("5", "0") "}");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(usage_that_comes_last_is_told_without_the_cached_tokens),
+        cmocka_unit_test(an_answer_that_begins_with_a_call_has_no_empty_text),
+        cmocka_unit_test(a_text_between_two_calls_has_a_block_of_its_own),
+        cmocka_unit_test(a_text_and_a_call_are_one_message),
+        cmocka_unit_test(a_call_without_arguments_needs_no_delta),
+        cmocka_unit_test(a_beginning_without_id_waits_for_one),
+        cmocka_unit_test(reasoning_that_nobody_signed_is_tagged),
+        cmocka_unit_test(reasoning_with_and_without_a_text),
+        cmocka_unit_test(the_signature_of_a_call_stands_before_it),
+        cmocka_unit_test(usage_that_is_known_at_the_beginning_is_told_there),
+        cmocka_unit_test(an_estimate_says_that_it_is_one),
+        cmocka_unit_test(every_reason_has_its_word_and_its_own_where_that_is_lost),
+        cmocka_unit_test(a_refusal_is_told_with_its_words_and_its_category),
+        cmocka_unit_test(a_refusal_that_ends_with_stop_is_a_refusal),
+        cmocka_unit_test(a_whole_answer_holds_all_kinds_of_blocks),
+        cmocka_unit_test(arguments_that_were_cut_are_given_as_their_text),
+        cmocka_unit_test(an_empty_answer_is_an_empty_list),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
