@@ -1,7 +1,7 @@
 /* write_gemini_contents.c - what was said, as contents of generateContent.
  *
  * - Two roles that alternate: neighbours are one content, and a turn of which nothing is sent leaves no hole. A system
- *   message between the turns stays in place as a user's text between <system> tags.
+ *   message between the turns stays in place as a user's text between <system> tags, named to the client.
  * - A tool's result is an object: { "output": text } or { "error": text }, the two names that the model is taught. The
  *   text is never parsed, so what the client's tool said arrives as it said it; several texts are a list of them.
  * - A thought signature belongs to the part it came with. From the third generation on a call without one is refused,
@@ -279,8 +279,14 @@ static void put_part(struct acog_request_writer *writer, const struct acog_turn 
 {
     switch (part->kind) {
     case ACOG_PART_TEXT:
-    case ACOG_PART_REFUSAL:
+        if (turn->role == ACOG_TURN_SYSTEM) {
+            acog_gemini_put_dropped(writer, ACOG_VIEW("messages.role"), ACOG_VIEW("messages.role"),
+                                    ACOG_VIEW("input.role"));
+        }
         put_text(writer, acog_text_of(part->text), turn->role == ACOG_TURN_SYSTEM);
+        return;
+    case ACOG_PART_REFUSAL:
+        put_text(writer, acog_text_of(part->text), false);
         return;
     case ACOG_PART_MEDIA:
         put_media(writer, &part->media);

@@ -220,7 +220,7 @@ static void leading_system_texts_stand_apart_and_a_later_one_stays_in_place(void
                    "\"text\":\"<system>Now German</system>\"},{\"text\":\"and now?\"}]}],"
                    "\"systemInstruction\":{\"parts\":[{\"text\":\"Answer in French\"},{\"text\":"
                    "\"Be brief\"}]}}",
-                   "");
+                   "messages.role");
 }
 
 /* B28, B39 */
