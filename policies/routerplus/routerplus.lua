@@ -36,6 +36,7 @@ return acog.policy {
     { cause = { "status", "stream_error" }, shape = "refusal", class = "refusal" }, -- S0.34
     { status = 429, class = "throttled" }, -- S0.39
     { status = { 401, 402, 403 }, class = "auth" }, -- S0.40
+    { status = 400, shape = { "key_bad", "no_credit" }, class = "auth" }, -- S0.40, said as a 400
     { cause = { "status", "stream_error" }, shape = "context_overflow",
       class = "context_overflow" }, -- S0.41
     { status = 404, class = "not_found" }, -- S0.43

@@ -245,6 +245,8 @@ test("S0.37-S0.45: the class table: name, retryable, and whether it moves", func
     { { status = 401 }, "auth", "false", true }, -- S0.40
     { { status = 402 }, "auth", "false", true },
     { { status = 403 }, "auth", "false", true },
+    { { status = 400, error = { code = "api_key_invalid" } }, "auth", "false", true }, -- Gemini
+    { { status = 400, error = { message = "credit balance is too low" } }, "auth", "false", true },
     { { status = 400, error = { message = "prompt is too long" } }, "context_overflow", "false" },
     { { status = 400, error = { code = "content_filter" } }, "content_policy", "false" },
     { { status = 404 }, "model_unavailable", "false", true }, -- S0.43
