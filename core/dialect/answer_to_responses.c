@@ -10,8 +10,11 @@
  * What is opaque stands in a reasoning item: of reasoning in its own, of a call in one behind the call, under a tag with
  * the call's id (read_responses_input.c gives it back).
  */
+#include "answer_to_responses.h"
+
 #include "acog/contract.h"
-#include "flow.h"
+
+#include <string.h>
 
 #define OUTPUT_BYTES_MAX ((size_t)32 * 1024 * 1024) /* of all items, and of each text on the way */
 #define ID_BYTES_MAX     40 /* of the answer's id in an item's: the API takes 64 in all */
@@ -351,133 +354,12 @@ static void end_call(struct acog_flow *flow, struct responses_writer *writer,
 
 /* -- the response ---------------------------------------------------------------------------------- */
 
-static int64_t known(int64_t tokens)
-{
-    return tokens < 0 ? 0 : tokens;
-}
-
-static void put_usage(struct acog_flow *flow)
-{
-    const struct acog_usage *usage = &flow->usage;
-    int64_t input = known(usage->input_tokens);
-    int64_t output = known(usage->output_tokens);
-    acog_flow_put_format(
-        flow,
-        "{\"input_tokens\":%lld,\"input_tokens_details\":{\"cached_tokens\":%lld,"
-        "\"cache_write_tokens\":%lld},\"output_tokens\":%lld,\"output_tokens_details\":{"
-        "\"reasoning_tokens\":%lld},\"total_tokens\":%lld%s}",
-        (long long)input, (long long)known(usage->cached_tokens),
-        (long long)known(usage->cache_write_tokens), (long long)output,
-        (long long)known(usage->reasoning_tokens), (long long)(input + output),
-        flow->usage_estimated ? ",\"estimated\":true" : "");
-}
-
-/* How an answer ended, in the words of the API: NULL when it is complete. */
-static const char *incomplete_reason(enum acog_finish_reason reason)
-{
-    switch (reason) {
-    case ACOG_FINISH_STOP:
-    case ACOG_FINISH_STOP_SEQUENCE:
-    case ACOG_FINISH_CALLS:
-        return NULL;
-    case ACOG_FINISH_REFUSAL:
-        return "content_filter";
-    case ACOG_FINISH_LENGTH:
-    case ACOG_FINISH_CONTEXT:
-    case ACOG_FINISH_PAUSE:
-    case ACOG_FINISH_UNKNOWN: /* there is no word for it: at least it is told that something is missing (B60) */
-        break;
-    }
-    return "max_output_tokens";
-}
-
-/* The details have room for what else is known of a refusal. */
-static void put_incomplete(struct acog_flow *flow, const char *reason)
-{
-    const struct acog_finish *finish = &flow->finish;
-    acog_flow_put_format(flow, "{\"reason\":\"%s\"", reason);
-    if (finish->reason == ACOG_FINISH_REFUSAL && finish->category.len > 0) {
-        put(flow, ",\"category\":\"");
-        acog_flow_put_name(flow, &finish->category);
-        put(flow, "\"");
-    }
-    if (finish->reason == ACOG_FINISH_REFUSAL && finish->explanation.len > 0) {
-        put(flow, ",\"explanation\":\"");
-        acog_flow_put_name(flow, &finish->explanation);
-        put(flow, "\"");
-    }
-    put(flow, "}");
-}
-
-/* Words that every dialect would make of the status again; any other is told beside it (B60). */
-static bool is_lost(const struct acog_flow_name *native)
-{
-    static const char *const common[] = {
-        "stop",       "end_turn",       "tool_calls",       "tool_use",      "length",
-        "max_tokens", "content_filter", "refusal",          "function_call", "STOP",
-        "MAX_TOKENS", "completed",      "max_output_tokens"};
-    for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
-        if (acog_view_equal(acog_flow_name_view(native), acog_view_of(common[i]))) {
-            return false;
-        }
-    }
-    return native->len > 0;
-}
-
-/* `writer` NULL: it has only begun. What the client asked for is not at hand: the API's defaults stand for it. */
-static void put_response(struct acog_flow *flow, const struct responses_writer *writer)
-{
-    const struct acog_translation *translation = flow->translation;
-    const char *reason = writer == NULL ? NULL : incomplete_reason(flow->finish.reason);
-    put(flow, "{\"id\":\"");
-    acog_flow_put_id(flow, "resp_");
-    acog_flow_put_format(flow, "\",\"object\":\"response\",\"created_at\":%lld,\"status\":\"%s\"",
-                         (long long)translation->unix_s,
-                         writer == NULL   ? "in_progress"
-                         : reason == NULL ? "completed"
-                                          : "incomplete");
-    put(flow, ",\"background\":false,\"error\":null,\"incomplete_details\":");
-    if (reason != NULL) {
-        put_incomplete(flow, reason);
-    } else {
-        put(flow, "null");
-    }
-    put(flow, ",\"instructions\":null,\"max_output_tokens\":");
-    if (translation->max_tokens >= 0) {
-        acog_flow_put_format(flow, "%lld", (long long)translation->max_tokens);
-    } else {
-        put(flow, "null");
-    }
-    put(flow, ",\"model\":\"");
-    acog_flow_put_name(flow, &flow->model);
-    put(flow, "\",\"output\":[");
-    if (writer != NULL) {
-        put_buffer(flow, &writer->output);
-    }
-    put(flow, "],\"parallel_tool_calls\":true,\"previous_response_id\":null,\"reasoning\":{"
-              "\"effort\":null,\"summary\":null},\"store\":false,\"temperature\":null,\"text\":{"
-              "\"format\":{\"type\":\"text\"}},\"tool_choice\":\"auto\",\"tools\":[],"
-              "\"top_p\":null,\"truncation\":\"disabled\",\"usage\":");
-    if (writer != NULL) {
-        put_usage(flow);
-    } else {
-        put(flow, "null");
-    }
-    put(flow, ",\"metadata\":{}");
-    if (writer != NULL && is_lost(&flow->finish.native)) {
-        put(flow, ",\"native_finish_reason\":\"");
-        acog_flow_put_name(flow, &flow->finish.native);
-        put(flow, "\"");
-    }
-    put(flow, "}");
-}
-
-static void put_response_event(struct acog_flow *flow, const struct responses_writer *writer,
+static void put_response_event(struct acog_flow *flow, const struct acog_buffer *output,
                                const char *type)
 {
     begin_event(flow, type);
     put(flow, ",\"response\":");
-    put_response(flow, writer);
+    acog_responses_put_object(flow, output);
     end_event(flow);
 }
 
@@ -658,12 +540,13 @@ static void part_end(struct acog_flow *flow, void *state, const struct acog_flow
 static void finish(struct acog_flow *flow, void *state)
 {
     struct responses_writer *writer = state;
-    bool complete = incomplete_reason(flow->finish.reason) == NULL;
+    bool complete = acog_responses_is_complete(flow->finish.reason);
     close_message(flow, writer, complete ? "completed" : "incomplete");
     if (writer->stream) {
-        put_response_event(flow, writer, complete ? "response.completed" : "response.incomplete");
+        put_response_event(flow, &writer->output,
+                           complete ? "response.completed" : "response.incomplete");
     } else {
-        put_response(flow, writer);
+        acog_responses_put_object(flow, &writer->output);
     }
 }
 

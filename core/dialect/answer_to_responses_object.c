@@ -1,0 +1,140 @@
+/* answer_to_responses_object.c - the response object of OpenAI Responses, with all that its schema asks for. */
+#include "answer_to_responses.h"
+
+static void put(struct acog_flow *flow, const char *text)
+{
+    acog_flow_put(flow, acog_view_of(text));
+}
+
+static int64_t known(int64_t tokens)
+{
+    return tokens < 0 ? 0 : tokens;
+}
+
+static void put_usage(struct acog_flow *flow)
+{
+    const struct acog_usage *usage = &flow->usage;
+    int64_t input = known(usage->input_tokens);
+    int64_t output = known(usage->output_tokens);
+    acog_flow_put_format(
+        flow,
+        "{\"input_tokens\":%lld,\"input_tokens_details\":{\"cached_tokens\":%lld,"
+        "\"cache_write_tokens\":%lld},\"output_tokens\":%lld,\"output_tokens_details\":{"
+        "\"reasoning_tokens\":%lld},\"total_tokens\":%lld%s}",
+        (long long)input, (long long)known(usage->cached_tokens),
+        (long long)known(usage->cache_write_tokens), (long long)output,
+        (long long)known(usage->reasoning_tokens), (long long)(input + output),
+        flow->usage_estimated ? ",\"estimated\":true" : "");
+}
+
+/* How an answer ended, in the words of the API: NULL when it is complete. */
+static const char *incomplete_reason(enum acog_finish_reason reason)
+{
+    switch (reason) {
+    case ACOG_FINISH_STOP:
+    case ACOG_FINISH_STOP_SEQUENCE:
+    case ACOG_FINISH_CALLS:
+        return NULL;
+    case ACOG_FINISH_REFUSAL:
+        return "content_filter";
+    case ACOG_FINISH_LENGTH:
+    case ACOG_FINISH_CONTEXT:
+    case ACOG_FINISH_PAUSE:
+    case ACOG_FINISH_UNKNOWN: /* there is no word for it: at least it is told that something is missing (B60) */
+        break;
+    }
+    return "max_output_tokens";
+}
+
+bool acog_responses_is_complete(enum acog_finish_reason reason)
+{
+    return incomplete_reason(reason) == NULL;
+}
+
+/* The details have room for what else is known of a refusal. */
+static void put_incomplete(struct acog_flow *flow, const char *reason)
+{
+    const struct acog_finish *finish = &flow->finish;
+    acog_flow_put_format(flow, "{\"reason\":\"%s\"", reason);
+    if (finish->reason == ACOG_FINISH_REFUSAL && finish->category.len > 0) {
+        put(flow, ",\"category\":\"");
+        acog_flow_put_name(flow, &finish->category);
+        put(flow, "\"");
+    }
+    if (finish->reason == ACOG_FINISH_REFUSAL && finish->explanation.len > 0) {
+        put(flow, ",\"explanation\":\"");
+        acog_flow_put_name(flow, &finish->explanation);
+        put(flow, "\"");
+    }
+    put(flow, "}");
+}
+
+/* Words that every dialect would make of the status again; any other is told beside it (B60). */
+static bool is_lost(const struct acog_flow_name *native)
+{
+    static const char *const common[] = {
+        "stop",       "end_turn",       "tool_calls",       "tool_use",      "length",
+        "max_tokens", "content_filter", "refusal",          "function_call", "STOP",
+        "MAX_TOKENS", "completed",      "max_output_tokens"};
+    for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
+        if (acog_view_equal(acog_flow_name_view(native), acog_view_of(common[i]))) {
+            return false;
+        }
+    }
+    return native->len > 0;
+}
+
+/* What the client asked for is not at hand: the API's defaults stand for it. */
+static void put_defaults(struct acog_flow *flow)
+{
+    put(flow, ",\"parallel_tool_calls\":true,\"previous_response_id\":null,\"reasoning\":{"
+              "\"effort\":null,\"summary\":null},\"store\":false,\"temperature\":null,\"text\":{"
+              "\"format\":{\"type\":\"text\"}},\"tool_choice\":\"auto\",\"tools\":[],"
+              "\"top_p\":null,\"truncation\":\"disabled\",\"metadata\":{}");
+}
+
+static void put_end(struct acog_flow *flow)
+{
+    put(flow, ",\"usage\":");
+    put_usage(flow);
+    if (is_lost(&flow->finish.native)) {
+        put(flow, ",\"native_finish_reason\":\"");
+        acog_flow_put_name(flow, &flow->finish.native);
+        put(flow, "\"");
+    }
+}
+
+void acog_responses_put_object(struct acog_flow *flow, const struct acog_buffer *output)
+{
+    const struct acog_translation *translation = flow->translation;
+    const char *reason = output == NULL ? NULL : incomplete_reason(flow->finish.reason);
+    const char *finished = reason == NULL ? "completed" : "incomplete";
+    put(flow, "{\"id\":\"");
+    acog_flow_put_id(flow, "resp_");
+    acog_flow_put_format(flow, "\",\"object\":\"response\",\"created_at\":%lld,\"status\":\"%s\"",
+                         (long long)translation->unix_s, output == NULL ? "in_progress" : finished);
+    put(flow, ",\"background\":false,\"error\":null,\"incomplete_details\":");
+    if (reason != NULL) {
+        put_incomplete(flow, reason);
+    } else {
+        put(flow, "null");
+    }
+    put(flow, ",\"instructions\":null,\"max_output_tokens\":");
+    if (translation->max_tokens >= 0) {
+        acog_flow_put_format(flow, "%lld", (long long)translation->max_tokens);
+    } else {
+        put(flow, "null");
+    }
+    put(flow, ",\"model\":\"");
+    acog_flow_put_name(flow, &flow->model);
+    put(flow, "\",\"output\":[");
+    if (output != NULL) {
+        acog_flow_put(flow, acog_buffer_view(output));
+    }
+    put(flow, "]");
+    put_defaults(flow);
+    if (output != NULL) {
+        put_end(flow);
+    }
+    put(flow, "}");
+}
