@@ -34,154 +34,150 @@ static struct read read_text(const char *body)
     return read_view(acog_view_of(body), 400);
 }
 
+static const struct {
+    const char *body;
+    unsigned shapes;
+} shape_cases[] = {
+    /* REFUSAL: S1.13, FACTS 6 */
+    {"{\"error\":{\"code\":\"content_policy_violation\",\"message\":\"no\"}}", REFUSAL},
+    {"{\"error\":{\"code\":\"content_filter\",\"message\":\"no\"}}", REFUSAL},
+    {"{\"error\":{\"code\":\"Content-Filter\",\"message\":\"no\"}}", REFUSAL},
+    {"{\"error\":{\"type\":\"safety_error\",\"message\":\"no\"}}", REFUSAL},
+    {"{\"error\":{\"code\":\"moderation_blocked\",\"message\":\"no\"}}", REFUSAL},
+    {"{\"error\":{\"code\":\"invalid_prompt\",\"message\":\"no\"}}", REFUSAL},
+    {"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"Output "
+     "blocked by Content Filtering Policy\"}}",
+     REFUSAL},
+    {"{\"error\":{\"code\":400,\"innererror\":{\"content_filter_result\":{\"hate\":{\"filtered\":"
+     "true}}}}}",
+     REFUSAL},
+    {"{\"error\":{\"code\":null,\"inner_error\":{\"content_filter_results\":{}}}}", REFUSAL},
+    {"{\"error\":{\"code\":400,\"message\":\"x\",\"details\":[{\"reason\":\"PUBLIC_ERROR_UNSAFE_"
+     "GENERATION\"}]}}",
+     REFUSAL},
+    /* its false friends: a list of harm categories in a malformed request; filter results beside an error */
+    {"{\"error\":{\"code\":400,\"status\":\"INVALID_ARGUMENT\",\"message\":\"Invalid value at "
+     "'safety_settings[0].category': HARM_CATEGORY_X\"}}",
+     0},
+    {"{\"error\":{\"message\":\"boom\"},\"choices\":[{\"content_filter_results\":{\"hate\":{"
+     "\"filtered\":false}}}]}",
+     0},
+    /* CONTEXT_OVERFLOW: FACTS 5 */
+    {"{\"error\":{\"code\":\"context_length_exceeded\",\"message\":\"x\"}}", CONTEXT_OVERFLOW},
+    {"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is "
+     "too long: 9 tokens > 8 maximum\"}}",
+     CONTEXT_OVERFLOW},
+    {"{\"message\":\"Input Tokens Exceeded: Number of input tokens exceeds maximum length.\"}",
+     CONTEXT_OVERFLOW},
+    {"[{\"error\":{\"message\":\"The input token count (9) exceeds the maximum number of tokens "
+     "allowed (8).\",\"status\":\"INVALID_ARGUMENT\"}}]",
+     CONTEXT_OVERFLOW},
+    {"{\"error\":\"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8\"}",
+     CONTEXT_OVERFLOW},
+    {"<html><h1>413 Request Entity Too Large</h1></html>", CONTEXT_OVERFLOW},
+    /* and its false friends */
+    {"{\"message\":\"Too many tokens, please wait before trying again.\"}", RATE_LIMIT},
+    {"{\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"Request too large for m on tokens "
+     "per min (TPM): Limit 1, Requested 2.\"}}",
+     RATE_LIMIT},
+    {"{\"error\":{\"code\":402,\"message\":\"This request requires more credits, or fewer "
+     "max_tokens.\"}}",
+     NO_CREDIT},
+    {"{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"Too many strict tools (21).\"}}",
+     0},
+    /* OVERLOAD */
+    {"{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}",
+     OVERLOAD},
+    {"{\"error\":{\"status\":\"UNAVAILABLE\",\"message\":\"The model is overloaded.\"}}", OVERLOAD},
+    {"{\"error\":{\"code\":\"slow_down\",\"message\":\"x\"}}", OVERLOAD},
+    /* CANNOT_SERVE: S2.5 */
+    {"{\"error\":{\"message\":\"No endpoints found for x\",\"code\":404}}", CANNOT_SERVE},
+    {"{\"error\":\"Model x is currently loading\",\"estimated_time\":20.0}", CANNOT_SERVE},
+    {"no healthy upstream", CANNOT_SERVE},
+    /* MODEL_UNKNOWN: FACTS 3 */
+    {"{\"error\":{\"code\":\"model_not_found\",\"message\":\"x\"}}", MODEL_UNKNOWN},
+    {"{\"type\":\"error\",\"error\":{\"type\":\"not_found_error\",\"message\":\"model: x\"}}",
+     MODEL_UNKNOWN},
+    {"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"model: too "
+     "short\"}}",
+     0},
+    {"{\"message\":\"The provided model identifier is invalid.\"}", MODEL_UNKNOWN},
+    {"{\"code\":\"invalid-argument\",\"error\":\"Model not found: x\"}", MODEL_UNKNOWN},
+    {"{\"detail\":\"Model x is not supported. Supported models are ['y']\"}", MODEL_UNKNOWN},
+    {"{\"error\":{\"message\":\"Response with id 'r' not found.\"}}", 0},
+    /* KEY_BAD and NO_CREDIT: FACTS 4 */
+    {"{\"error\":{\"code\":400,\"message\":\"API key not valid.\",\"details\":[{\"reason\":\"API_KEY_"
+     "INVALID\"}],\"status\":\"INVALID_ARGUMENT\"}}",
+     KEY_BAD},
+    {"{\"code\":\"x\",\"error\":\"Incorrect API key provided: a***b.\"}", KEY_BAD},
+    {"{\"message\":\"The security token included in the request is expired\"}", KEY_BAD},
+    {"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"Your credit "
+     "balance is too low to access the API.\"}}",
+     NO_CREDIT},
+    {"{\"error\":{\"type\":\"insufficient_quota\",\"code\":null,\"message\":\"x\"}}", NO_CREDIT},
+    /* RATE_LIMIT */
+    {"{\"error\":{\"code\":429,\"status\":\"RESOURCE_EXHAUSTED\",\"message\":\"x\"}}", RATE_LIMIT},
+    {"{\"error\":{\"code\":429,\"message\":\"Provider returned error\",\"metadata\":{\"raw\":\"m is "
+     "temporarily rate-limited upstream\"}}}",
+     RATE_LIMIT},
+    {"{\"__type\":\"ThrottlingException\",\"Message\":\"x\"}", RATE_LIMIT},
+    {"{\"__type\":\"com.amazon.coral.service#ThrottlingException\",\"message\":\"Rate exceeded\"}",
+     RATE_LIMIT},
+    {"{\"code\":\"Throttling.RateQuota\",\"message\":\"x\"}", RATE_LIMIT},
+    /* the providers that are left, one error each */
+    {"{\"error\":{\"code\":\"tokens_limit_reached\",\"message\":\"Max size: 8000 tokens.\"}}",
+     CONTEXT_OVERFLOW}, /* GitHub */
+    {"{\"message\":\"too many tokens: size limit exceeded by 9 tokens.\"}",
+     CONTEXT_OVERFLOW}, /* Cohere */
+    {"{\"object\":\"error\",\"message\":\"Prompt contains 9 tokens, too large for model with 8 maximum "
+     "context length\",\"type\":\"invalid_request_error\"}",
+     CONTEXT_OVERFLOW}, /* Mistral */
+    {"{\"object\":\"error\",\"message\":\"The input (9 tokens) is longer than the model's context "
+     "length (8 tokens).\",\"type\":\"BadRequestError\"}",
+     CONTEXT_OVERFLOW},                                                                /* SGLang */
+    {"{\"error\":\"the input length exceeds the context length\"}", CONTEXT_OVERFLOW}, /* Ollama */
+    {"{\"error\":{\"code\":400,\"message\":\"request (9 tokens) exceeds the available context size (8 "
+     "tokens)\",\"type\":\"exceed_context_size_error\"}}",
+     CONTEXT_OVERFLOW}, /* llama.cpp */
+    {"{\"code\":\"c\",\"error\":\"This model's maximum prompt length is 8 but the request contains 9 "
+     "tokens.\"}",
+     CONTEXT_OVERFLOW}, /* xAI */
+    {"{\"errors\":[{\"message\":\"AiError: No such model @cf/a\",\"code\":5007}],\"success\":false}",
+     MODEL_UNKNOWN}, /* Cloudflare */
+    {"{\"error\":{\"message\":\"Model Not Exist\",\"type\":\"invalid_request_error\"}}",
+     MODEL_UNKNOWN}, /* DeepSeek */
+    {"{\"error\":{\"message\":\"The model `m` has been decommissioned\",\"code\":"
+     "\"model_decommissioned\"}}",
+     MODEL_UNKNOWN}, /* Groq */
+    {"{\"error\":{\"message\":\"Error code: 400 - {'error': {'code': 'ResponsibleAIPolicyViolation'}}\"}}",
+     REFUSAL}, /* Azure behind a relay in Python */
+    {"{\"code\":\"DataInspectionFailed\",\"message\":\"x\"}", REFUSAL}, /* Alibaba */
+    {"{\"error\":{\"message\":\"Insufficient Balance\",\"code\":\"invalid_request_error\"}}",
+     NO_CREDIT},                               /* DeepSeek */
+    {"{\"error\":\"unauthorized\"}", KEY_BAD}, /* vLLM */
+    {"{\"detail\":\"Not authenticated\"}", KEY_BAD},
+    {"<html><h1>401 Authorization Required</h1></html>", KEY_BAD},
+    {"<html><h1>429 Too Many Requests</h1></html>", RATE_LIMIT},
+    {"<html><h1>503 Service Temporarily Unavailable</h1></html>", CANNOT_SERVE},
+    /* nothing to tell */
+    {"", 0},
+    {"null", 0},
+    {"[]", 0},
+    {"{}", 0},
+    {"{\"error\":null}", 0},
+    {"{\"error\":{\"message\":{\"a\":1},\"code\":[],\"type\":5}}", 0},
+    {"{\"error\":{\"message\":\"Overloa", 0},
+    {"<html><title>502 Bad Gateway</title></html>", 0},
+};
+
 static void shapes_of_each_kind(void **state)
 {
-    static const struct {
-        const char *body;
-        unsigned shapes;
-    } cases[] = {
-        /* REFUSAL: S1.13, FACTS 6 */
-        {"{\"error\":{\"code\":\"content_policy_violation\",\"message\":\"no\"}}", REFUSAL},
-        {"{\"error\":{\"code\":\"content_filter\",\"message\":\"no\"}}", REFUSAL},
-        {"{\"error\":{\"code\":\"Content-Filter\",\"message\":\"no\"}}", REFUSAL},
-        {"{\"error\":{\"type\":\"safety_error\",\"message\":\"no\"}}", REFUSAL},
-        {"{\"error\":{\"code\":\"moderation_blocked\",\"message\":\"no\"}}", REFUSAL},
-        {"{\"error\":{\"code\":\"invalid_prompt\",\"message\":\"no\"}}", REFUSAL},
-        {"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"Output "
-         "blocked by Content Filtering Policy\"}}",
-         REFUSAL},
-        {"{\"error\":{\"code\":400,\"innererror\":{\"content_filter_result\":{\"hate\":{\"filtered\":"
-         "true}}}}}",
-         REFUSAL},
-        {"{\"error\":{\"code\":null,\"inner_error\":{\"content_filter_results\":{}}}}", REFUSAL},
-        {"{\"error\":{\"code\":400,\"message\":\"x\",\"details\":[{\"reason\":\"PUBLIC_ERROR_UNSAFE_"
-         "GENERATION\"}]}}",
-         REFUSAL},
-        /* its false friends: a list of harm categories in a malformed request; filter results beside an error */
-        {"{\"error\":{\"code\":400,\"status\":\"INVALID_ARGUMENT\",\"message\":\"Invalid value at "
-         "'safety_settings[0].category': HARM_CATEGORY_X\"}}",
-         0},
-        {"{\"error\":{\"message\":\"boom\"},\"choices\":[{\"content_filter_results\":{\"hate\":{"
-         "\"filtered\":false}}}]}",
-         0},
-        /* CONTEXT_OVERFLOW: FACTS 5 */
-        {"{\"error\":{\"code\":\"context_length_exceeded\",\"message\":\"x\"}}", CONTEXT_OVERFLOW},
-        {"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is "
-         "too long: 9 tokens > 8 maximum\"}}",
-         CONTEXT_OVERFLOW},
-        {"{\"message\":\"Input Tokens Exceeded: Number of input tokens exceeds maximum length.\"}",
-         CONTEXT_OVERFLOW},
-        {"[{\"error\":{\"message\":\"The input token count (9) exceeds the maximum number of tokens "
-         "allowed (8).\",\"status\":\"INVALID_ARGUMENT\"}}]",
-         CONTEXT_OVERFLOW},
-        {"{\"error\":\"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8\"}",
-         CONTEXT_OVERFLOW},
-        {"<html><h1>413 Request Entity Too Large</h1></html>", CONTEXT_OVERFLOW},
-        /* and its false friends */
-        {"{\"message\":\"Too many tokens, please wait before trying again.\"}", RATE_LIMIT},
-        {"{\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"Request too large for m on tokens "
-         "per min (TPM): Limit 1, Requested 2.\"}}",
-         RATE_LIMIT},
-        {"{\"error\":{\"code\":402,\"message\":\"This request requires more credits, or fewer "
-         "max_tokens.\"}}",
-         NO_CREDIT},
-        {"{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"Too many strict tools (21).\"}}",
-         0},
-        /* OVERLOAD */
-        {"{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}",
-         OVERLOAD},
-        {"{\"error\":{\"status\":\"UNAVAILABLE\",\"message\":\"The model is overloaded.\"}}",
-         OVERLOAD},
-        {"{\"error\":{\"code\":\"slow_down\",\"message\":\"x\"}}", OVERLOAD},
-        /* CANNOT_SERVE: S2.5 */
-        {"{\"error\":{\"message\":\"No endpoints found for x\",\"code\":404}}", CANNOT_SERVE},
-        {"{\"error\":\"Model x is currently loading\",\"estimated_time\":20.0}", CANNOT_SERVE},
-        {"no healthy upstream", CANNOT_SERVE},
-        /* MODEL_UNKNOWN: FACTS 3 */
-        {"{\"error\":{\"code\":\"model_not_found\",\"message\":\"x\"}}", MODEL_UNKNOWN},
-        {"{\"type\":\"error\",\"error\":{\"type\":\"not_found_error\",\"message\":\"model: x\"}}",
-         MODEL_UNKNOWN},
-        {"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"model: too "
-         "short\"}}",
-         0},
-        {"{\"message\":\"The provided model identifier is invalid.\"}", MODEL_UNKNOWN},
-        {"{\"code\":\"invalid-argument\",\"error\":\"Model not found: x\"}", MODEL_UNKNOWN},
-        {"{\"detail\":\"Model x is not supported. Supported models are ['y']\"}", MODEL_UNKNOWN},
-        {"{\"error\":{\"message\":\"Response with id 'r' not found.\"}}", 0},
-        /* KEY_BAD and NO_CREDIT: FACTS 4 */
-        {"{\"error\":{\"code\":400,\"message\":\"API key not valid.\",\"details\":[{\"reason\":\"API_KEY_"
-         "INVALID\"}],\"status\":\"INVALID_ARGUMENT\"}}",
-         KEY_BAD},
-        {"{\"code\":\"x\",\"error\":\"Incorrect API key provided: a***b.\"}", KEY_BAD},
-        {"{\"message\":\"The security token included in the request is expired\"}", KEY_BAD},
-        {"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"Your credit "
-         "balance is too low to access the API.\"}}",
-         NO_CREDIT},
-        {"{\"error\":{\"type\":\"insufficient_quota\",\"code\":null,\"message\":\"x\"}}",
-         NO_CREDIT},
-        /* RATE_LIMIT */
-        {"{\"error\":{\"code\":429,\"status\":\"RESOURCE_EXHAUSTED\",\"message\":\"x\"}}",
-         RATE_LIMIT},
-        {"{\"error\":{\"code\":429,\"message\":\"Provider returned error\",\"metadata\":{\"raw\":\"m is "
-         "temporarily rate-limited upstream\"}}}",
-         RATE_LIMIT},
-        {"{\"__type\":\"ThrottlingException\",\"Message\":\"x\"}", RATE_LIMIT},
-        {"{\"__type\":\"com.amazon.coral.service#ThrottlingException\",\"message\":\"Rate exceeded\"}",
-         RATE_LIMIT},
-        {"{\"code\":\"Throttling.RateQuota\",\"message\":\"x\"}", RATE_LIMIT},
-        /* the providers that are left, one error each */
-        {"{\"error\":{\"code\":\"tokens_limit_reached\",\"message\":\"Max size: 8000 tokens.\"}}",
-         CONTEXT_OVERFLOW}, /* GitHub */
-        {"{\"message\":\"too many tokens: size limit exceeded by 9 tokens.\"}",
-         CONTEXT_OVERFLOW}, /* Cohere */
-        {"{\"object\":\"error\",\"message\":\"Prompt contains 9 tokens, too large for model with 8 maximum "
-         "context length\",\"type\":\"invalid_request_error\"}",
-         CONTEXT_OVERFLOW}, /* Mistral */
-        {"{\"object\":\"error\",\"message\":\"The input (9 tokens) is longer than the model's context "
-         "length (8 tokens).\",\"type\":\"BadRequestError\"}",
-         CONTEXT_OVERFLOW}, /* SGLang */
-        {"{\"error\":\"the input length exceeds the context length\"}",
-         CONTEXT_OVERFLOW}, /* Ollama */
-        {"{\"error\":{\"code\":400,\"message\":\"request (9 tokens) exceeds the available context size (8 "
-         "tokens)\",\"type\":\"exceed_context_size_error\"}}",
-         CONTEXT_OVERFLOW}, /* llama.cpp */
-        {"{\"code\":\"c\",\"error\":\"This model's maximum prompt length is 8 but the request contains 9 "
-         "tokens.\"}",
-         CONTEXT_OVERFLOW}, /* xAI */
-        {"{\"errors\":[{\"message\":\"AiError: No such model @cf/a\",\"code\":5007}],\"success\":false}",
-         MODEL_UNKNOWN}, /* Cloudflare */
-        {"{\"error\":{\"message\":\"Model Not Exist\",\"type\":\"invalid_request_error\"}}",
-         MODEL_UNKNOWN}, /* DeepSeek */
-        {"{\"error\":{\"message\":\"The model `m` has been decommissioned\",\"code\":"
-         "\"model_decommissioned\"}}",
-         MODEL_UNKNOWN}, /* Groq */
-        {"{\"error\":{\"message\":\"Error code: 400 - {'error': {'code': 'ResponsibleAIPolicyViolation'}}\"}}",
-         REFUSAL}, /* Azure behind a relay in Python */
-        {"{\"code\":\"DataInspectionFailed\",\"message\":\"x\"}", REFUSAL}, /* Alibaba */
-        {"{\"error\":{\"message\":\"Insufficient Balance\",\"code\":\"invalid_request_error\"}}",
-         NO_CREDIT},                               /* DeepSeek */
-        {"{\"error\":\"unauthorized\"}", KEY_BAD}, /* vLLM */
-        {"{\"detail\":\"Not authenticated\"}", KEY_BAD},
-        {"<html><h1>401 Authorization Required</h1></html>", KEY_BAD},
-        {"<html><h1>429 Too Many Requests</h1></html>", RATE_LIMIT},
-        {"<html><h1>503 Service Temporarily Unavailable</h1></html>", CANNOT_SERVE},
-        /* nothing to tell */
-        {"", 0},
-        {"null", 0},
-        {"[]", 0},
-        {"{}", 0},
-        {"{\"error\":null}", 0},
-        {"{\"error\":{\"message\":{\"a\":1},\"code\":[],\"type\":5}}", 0},
-        {"{\"error\":{\"message\":\"Overloa", 0},
-        {"<html><title>502 Bad Gateway</title></html>", 0},
-    };
-
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct read read = read_text(cases[i].body);
-        if (read.failure.shapes != cases[i].shapes) {
-            fail_msg("%s\n  shapes %#x, want %#x", cases[i].body, read.failure.shapes,
-                     cases[i].shapes);
+    for (size_t i = 0; i < sizeof(shape_cases) / sizeof(shape_cases[0]); i++) {
+        struct read read = read_text(shape_cases[i].body);
+        if (read.failure.shapes != shape_cases[i].shapes) {
+            fail_msg("%s\n  shapes %#x, want %#x", shape_cases[i].body, read.failure.shapes,
+                     shape_cases[i].shapes);
         }
         acog_arena_fini(&read.arena);
     }
@@ -316,91 +312,75 @@ static void errors_inside_of_errors_are_read(void **state)
 static void false_friends(void **state)
 {
     static const struct {
-        unsigned status;
         const char *body;
+        unsigned status;
         unsigned shapes;
     } cases[] = {
         /* rates in the words of an overflow */
-        {429, "{\"message\":\"Too many tokens, please wait before trying again.\"}", RATE_LIMIT},
-        {413,
-         "{\"error\":{\"message\":\"Request too large for model m on tokens per minute (TPM): Limit 1, "
+        {"{\"message\":\"Too many tokens, please wait before trying again.\"}", 429, RATE_LIMIT},
+        {"{\"error\":{\"message\":\"Request too large for model m on tokens per minute (TPM): Limit 1, "
          "Requested 2\",\"type\":\"tokens\",\"code\":\"rate_limit_exceeded\"}}",
-         RATE_LIMIT},
-        {429,
-         "{\"message\":\"Tokens per minute limit exceeded - too many tokens processed.\",\"type\":"
+         413, RATE_LIMIT},
+        {"{\"message\":\"Tokens per minute limit exceeded - too many tokens processed.\",\"type\":"
          "\"too_many_tokens_error\",\"code\":\"token_quota_exceeded\"}",
-         RATE_LIMIT},
-        {429,
-         "{\"error\":{\"message\":\"This would exceed the rate limit of 5 input tokens per minute. "
+         429, RATE_LIMIT},
+        {"{\"error\":{\"message\":\"This would exceed the rate limit of 5 input tokens per minute. "
          "Reduce the prompt length.\",\"type\":\"invalid_request_error\"}}",
-         RATE_LIMIT},
+         429, RATE_LIMIT},
         /* money in the words of an overflow, a rate in the words of money */
-        {402,
-         "{\"error\":{\"code\":402,\"message\":\"This request requires more credits, or fewer "
+        {"{\"error\":{\"code\":402,\"message\":\"This request requires more credits, or fewer "
          "max_tokens. You can only afford 9.\"}}",
-         NO_CREDIT},
-        {429,
-         "{\"error\":{\"type\":\"insufficient_quota\",\"message\":\"You exceeded your current quota, "
+         402, NO_CREDIT},
+        {"{\"error\":{\"type\":\"insufficient_quota\",\"message\":\"You exceeded your current quota, "
          "please check your plan and billing details.\"}}",
-         NO_CREDIT},
-        {429,
-         "{\"error\":{\"code\":429,\"status\":\"RESOURCE_EXHAUSTED\",\"message\":\"You exceeded your "
+         429, NO_CREDIT},
+        {"{\"error\":{\"code\":429,\"status\":\"RESOURCE_EXHAUSTED\",\"message\":\"You exceeded your "
          "current quota, please check your plan and billing details. Head to: "
          "https://ai.google.dev/gemini-api/docs/rate-limits.\"}}",
-         RATE_LIMIT},
+         429, RATE_LIMIT},
         /* "too many" and "too long" of other things */
-        {400,
-         "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"Too many "
+        {"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"Too many "
          "strict tools (21).\"}}",
-         0},
-        {400,
-         "{\"error\":{\"code\":\"string_above_max_length\",\"message\":\"Invalid 'user': string too "
+         400, 0},
+        {"{\"error\":{\"code\":\"string_above_max_length\",\"message\":\"Invalid 'user': string too "
          "long. Expected a string with maximum length 64.\"}}",
-         0},
-        {400,
-         "{\"error\":{\"code\":\"string_above_max_length\",\"message\":\"Invalid "
+         400, 0},
+        {"{\"error\":{\"code\":\"string_above_max_length\",\"message\":\"Invalid "
          "'messages[1].tool_calls[0].id': string too long.\"}}",
-         0},
-        {400,
-         "{\"error\":{\"code\":\"string_above_max_length\",\"message\":\"Invalid "
+         400, 0},
+        {"{\"error\":{\"code\":\"string_above_max_length\",\"message\":\"Invalid "
          "'messages[1].content': string too long.\"}}",
-         CONTEXT_OVERFLOW},
-        {400, "{\"message\":\"Too many inputs in request, split into more batches.\"}", 0},
+         400, CONTEXT_OVERFLOW},
+        {"{\"message\":\"Too many inputs in request, split into more batches.\"}", 400, 0},
         /* blocking and safety that refuse nothing */
-        {400,
-         "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"The "
+        {"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"The "
          "following domains are not accessible to our user agent: ['a.example']. Read more on how to "
          "block the crawler.\"}}",
-         0},
-        {400,
-         "{\"error\":{\"code\":400,\"status\":\"INVALID_ARGUMENT\",\"message\":\"Invalid value at "
+         400, 0},
+        {"{\"error\":{\"code\":400,\"status\":\"INVALID_ARGUMENT\",\"message\":\"Invalid value at "
          "'safety_settings[0].category', HARM_CATEGORY_HATE_SPEECH, HARM_CATEGORY_HARASSMENT\"}}",
-         0},
-        {500, "{\"error\":{\"code\":\"content_filter_error\",\"message\":\"not filtered\"}}", 0},
-        {400,
-         "{\"error\":{\"message\":\"m\",\"content_filter_result\":{\"error\":{\"code\":"
+         400, 0},
+        {"{\"error\":{\"code\":\"content_filter_error\",\"message\":\"not filtered\"}}", 500, 0},
+        {"{\"error\":{\"message\":\"m\",\"content_filter_result\":{\"error\":{\"code\":"
          "\"content_filter_error\"}}}}",
-         0},
-        {400,
-         "{\"error\":{\"code\":400,\"message\":\"empty content\",\"metadata\":{\"error_type\":"
+         400, 0},
+        {"{\"error\":{\"code\":400,\"message\":\"empty content\",\"metadata\":{\"error_type\":"
          "\"invalid_prompt\"}}}",
-         0},
+         400, 0},
         /* a 404 that is not the model, a 403 that is not the key */
-        {404, "{\"error\":{\"message\":\"Response with id 'resp_1' not found.\"}}", 0},
-        {404, "{\"error\":{\"message\":\"No such File object: f\"}}", 0},
-        {404,
-         "{\"error\":{\"message\":\"This is not a chat model and thus not supported in this "
+        {"{\"error\":{\"message\":\"Response with id 'resp_1' not found.\"}}", 404, 0},
+        {"{\"error\":{\"message\":\"No such File object: f\"}}", 404, 0},
+        {"{\"error\":{\"message\":\"This is not a chat model and thus not supported in this "
          "endpoint.\",\"param\":\"model\"}}",
-         0},
-        {404, "{\"error\":{\"message\":\"The model answered. The file f does not exist\"}}", 0},
-        {403,
-         "{\"error\":{\"code\":403,\"status\":\"PERMISSION_DENIED\",\"message\":\"CachedContent not "
+         404, 0},
+        {"{\"error\":{\"message\":\"The model answered. The file f does not exist\"}}", 404, 0},
+        {"{\"error\":{\"code\":403,\"status\":\"PERMISSION_DENIED\",\"message\":\"CachedContent not "
          "found (or permission denied)\"}}",
-         0},
-        {403, "{\"message\":\"You don't have access to the model with the specified model ID.\"}",
+         403, 0},
+        {"{\"message\":\"You don't have access to the model with the specified model ID.\"}", 403,
          MODEL_UNKNOWN},
-        {403, "{\"error\":{\"code\":\"forbidden\",\"message\":\"Forbidden\"}}", 0},
-        {401, "{\"error\":{\"message\":\"Read how to become unauthorized\"}}", 0},
+        {"{\"error\":{\"code\":\"forbidden\",\"message\":\"Forbidden\"}}", 403, 0},
+        {"{\"error\":{\"message\":\"Read how to become unauthorized\"}}", 401, 0},
     };
 
     (void)state;
