@@ -311,8 +311,11 @@ static void check_arguments(struct acog_conversation_builder *builder, struct ac
         builder->code = code;
         return;
     }
-    if (acog_json_check(text, ACOG_JSON_DEPTH_MAX, &value, &error) != ACOG_OK ||
-        value.type != ACOG_JSON_OBJECT) {
+    bool sound = acog_json_check(text, ACOG_JSON_DEPTH_MAX, &value, &error) == ACOG_OK;
+    if (sound && acog_view_equal(value.raw, ACOG_VIEW("[]"))) {
+        part->arguments =
+            acog_text_plain(ACOG_VIEW("{}")); /* as PHP writes an object without members */
+    } else if (!sound || value.type != ACOG_JSON_OBJECT) {
         struct acog_view id = shown(part->id);
         acog_builder_refuse(builder, "the arguments of the call \"%.*s\" are not a JSON object",
                             ACOG_VIEW_FMT(id));

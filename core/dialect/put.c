@@ -143,6 +143,9 @@ void acog_put_field_value(struct acog_request_writer *writer, enum acog_field fi
         number > rules->temperature_max) {
         acog_put_format(writer, "%g", rules->temperature_max);
         acog_put_field_lost(writer, field);
+    } else if (field == ACOG_FIELD_SERVICE_TIER &&
+               acog_json_text_is(value, ACOG_VIEW("standard_only"))) {
+        acog_put(writer, ACOG_VIEW("\"default\"")); /* Anthropic's word for it; it writes its own */
     } else {
         acog_put(writer, value.raw);
     }

@@ -1,13 +1,13 @@
 /* read_responses.c - a request of OpenAI Responses as a conversation: everything but the input (read_responses_input.c).
  *
- * What asks for kept state (previous_response_id, conversation, prompt, background) goes into fields that are refused
- * where the request is translated (B40). What only says how the API would behave anyway is nothing: background false,
+ * What asks for kept state (previous_response_id, conversation) is refused here, prompt and background are where the
+ * request is translated (B40). What only says how the API would behave anyway is nothing: background false,
  * store false, truncation disabled, include reasoning.encrypted_content, which always comes back (opaque.h).
  */
 #include "read_responses.h"
-#include "user.h"
 
 #include "effort.h"
+#include "user.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -387,6 +387,23 @@ static bool is_read_by_name(struct acog_json_value key)
     return false;
 }
 
+/* Said before anything else: without what is kept elsewhere the input is half a conversation (B40). */
+static void refuse_kept_state(struct acog_conversation_builder *builder,
+                              struct acog_json_value body)
+{
+    static const struct acog_view names[] = {{"previous_response_id", 20}, {"conversation", 12}};
+    struct acog_json_value found[COUNT(names)];
+    acog_json_members(body, names, found, COUNT(names));
+    for (size_t i = 0; i < COUNT(names); i++) {
+        if (says_something(found[i])) {
+            acog_builder_refuse(builder,
+                                "%.*s: no state is kept for the connection that serves this "
+                                "model; send the whole conversation as input",
+                                ACOG_VIEW_FMT(names[i]));
+        }
+    }
+}
+
 static void read_instructions(struct acog_conversation_builder *builder,
                               struct acog_json_value instructions)
 {
@@ -409,6 +426,7 @@ void acog_responses_read_conversation(struct acog_conversation_builder *builder,
     struct acog_conversation *conversation = builder->conversation;
     struct acog_json_value found[MEMBER_COUNT];
     acog_json_members(body, member_names, found, MEMBER_COUNT);
+    refuse_kept_state(builder, body);
     conversation->stream = found[MEMBER_STREAM].type == ACOG_JSON_TRUE;
     conversation->parallel_off = found[MEMBER_PARALLEL].type == ACOG_JSON_FALSE;
     acog_builder_user(builder, NAME("user"), found[MEMBER_USER]);
