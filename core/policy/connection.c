@@ -362,7 +362,10 @@ static void complete_address(struct reader *reader, int index, struct acog_conne
         if (connection->dialects == 0 && has_field(reader, index, "dialects")) {
             return; /* they could not be read, and they might have told the address */
         }
-        reader_error(reader, "needs base_url (or simulate), such as \"https://models.example/v1\"");
+        reader_error(
+            reader,
+            "needs base_url, such as \"https://models.example/v1\"; maker = \"anthropic\" or "
+            "\"openai\" alone is their own API, and simulate = true plays one");
         return;
     }
     connection->endpoint.tls = true;
@@ -393,8 +396,10 @@ static void complete(struct reader *reader, int index, struct acog_connection *c
         connection->dialects = row->dialects;
     }
     if (dialled) {
+        size_t errors = reader->report->errors;
         complete_address(reader, index, connection, row);
-        if (connection->dialects == 0 && !has_field(reader, index, "dialects")) {
+        if (connection->dialects == 0 && reader->report->errors == errors &&
+            !has_field(reader, index, "dialects")) {
             reader_error(reader, "needs dialects: which APIs it speaks, such as { \"chat\" }");
         }
     } else if (connection->dialects == 0) {

@@ -77,6 +77,23 @@ static bool path_is_sane(struct acog_view path)
     return true;
 }
 
+/* As it is printed in a provider's examples. */
+static void warn_of_api_path(struct reader *reader, struct acog_view path)
+{
+    static const char *const ends[] = {"/chat/completions", "/responses", "/messages",
+                                       "/embeddings"};
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        struct acog_view end = acog_view_of(ends[i]);
+        if (path.len >= end.len &&
+            acog_view_equal(acog_view_slice(path, path.len - end.len, path.len), end)) {
+            reader_warn(reader,
+                        "ends with the path of an API, which is put behind it once more; "
+                        "\"%.*s\" is meant to be left out",
+                        ACOG_VIEW_FMT(end));
+        }
+    }
+}
+
 static void read_http(struct reader *reader, struct acog_view url, struct acog_endpoint *endpoint)
 {
     endpoint->tls = acog_view_starts(url, ACOG_VIEW("https://"));
@@ -101,6 +118,7 @@ static void read_http(struct reader *reader, struct acog_view url, struct acog_e
         reader_error(reader, "the path must have no query, no fragment and no spaces");
         return;
     }
+    warn_of_api_path(reader, path);
     endpoint->host = reader_copy_lower(reader, host);
     endpoint->base_path = reader_copy(reader, path);
 }

@@ -40,6 +40,23 @@ def readme(acog):
         assert "policy acme" in run([acog, "check", "gateway.lua"], cwd=folder)
 
 
+def policy_pages(acog):
+    """What the pages of the policies show: a configuration's fields, or a policy of one's own."""
+    own = 'return require("acog").gateway { policy = require "own", connections = {' \
+          ' require("acog").connection "a" { simulate = true, models = { "m" } } } }'
+    for name in sorted(os.listdir(os.path.join(SOURCE, "policies"))):
+        for text in re.findall(r"^```lua\n(.*?)^```$", read(f"policies/{name}/README.md"), re.S | re.M):
+            fields = text.startswith("policy = ")
+            with tempfile.TemporaryDirectory(prefix="acog-page-") as folder:
+                files = {"own.lua": text, "gateway.lua": own}
+                if fields:
+                    files = {"gateway.lua": f'local acog = require "acog"\nreturn acog.gateway {{\n{text}}}\n'}
+                for file_name, content in files.items():
+                    with open(os.path.join(folder, file_name), "w", encoding="utf-8") as file:
+                        file.write(content)
+                assert ": ok (" in run([acog, "check", "gateway.lua"], cwd=folder)
+
+
 # A part of each printed command, and what its output must hold.
 SHOWN = [
     ('"model":"gpt-5-mini","messages"', ["HTTP/1.1 200", "x-acog-connection: openai", "simulated GPT"]),
@@ -79,5 +96,6 @@ def help_of_commands(acog):
 if __name__ == "__main__":
     help_of_commands(sys.argv[1])
     readme(sys.argv[1])
+    policy_pages(sys.argv[1])
     quickstart(sys.argv[1])
     print("newcomer: ok")

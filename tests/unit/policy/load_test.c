@@ -581,6 +581,7 @@ static void one_mistake_is_one_finding(void **state)
         WITH(POLICY("dlp = { { name = \"a\", words = { \"x\" }, regions = 3 } }")),
         REAL("dialects = \"openai\", models = { \"m\" }"),
         REAL("simulate = true, models = 3"),
+        REAL("models = { \"m\" }"),
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct scene scene;
@@ -607,6 +608,22 @@ static void a_value_of_the_wrong_kind_hears_what_is_allowed(void **state)
     assert_refused(WITH(POLICY("retries = 3")), "did you mean \"attempts\"?");
     assert_refused(REAL("simulate = true, models = \"m\""), "models: must be a list of ids");
     assert_refused(REAL("simulate = \"hello\", models = { \"m\" }"), "simulate: must be a reply");
+}
+
+static void an_address_with_the_path_of_an_api_is_a_warning(void **state)
+{
+    (void)state;
+#define AT(url) \
+    REAL("base_url = \"" url "\", dialects = \"chat\", key = acog.env \"KEY\", models = { \"m\" }")
+    const char *finding = "\"/chat/completions\" is meant to be left out";
+    assert_warned(AT("https://x.example/v1/chat/completions"), finding);
+    assert_warned(AT("https://x.example/v1/chat/completions/"), finding);
+    struct scene scene;
+    load(&scene, AT("https://x.example/v1"));
+    assert_good(&scene);
+    assert_int_equal(scene.report.count, 0);
+    end(&scene);
+#undef AT
 }
 
 static void a_group_without_its_switch_is_refused(void **state)
@@ -790,6 +807,7 @@ int main(void)
         cmocka_unit_test(policies_are_checked_as_a_whole),
         cmocka_unit_test(one_mistake_is_one_finding),
         cmocka_unit_test(a_value_of_the_wrong_kind_hears_what_is_allowed),
+        cmocka_unit_test(an_address_with_the_path_of_an_api_is_a_warning),
         cmocka_unit_test(a_group_without_its_switch_is_refused),
         cmocka_unit_test(a_list_of_replies_may_stand_alone),
         cmocka_unit_test(restricted_targets_are_checked),
