@@ -321,16 +321,27 @@ static void add_stop(struct chat_reader *reader, struct acog_json_value stop)
     }
 }
 
+static size_t count_of(struct acog_json_value list)
+{
+    struct acog_json_cursor cursor = acog_json_enter(list);
+    size_t count = 0;
+    while (count < STOPS_MAX && acog_json_next(&cursor)) {
+        count++;
+    }
+    return count;
+}
+
 /* Sequences of white space only are kept: it depends on the upstream whether they are taken (B11). */
 static void read_stop(struct chat_reader *reader, struct acog_json_value stop)
 {
     struct acog_json_cursor cursor = acog_json_enter(stop);
     struct acog_conversation *conversation = reader->conversation;
-    if (!is_given(stop)) {
+    size_t count = stop.type == ACOG_JSON_ARRAY ? count_of(stop) : 1;
+    if (!is_given(stop) || count == 0) {
         return;
     }
     conversation->stops =
-        acog_arena_take(reader->builder->arena, STOPS_MAX * sizeof(conversation->stops[0]));
+        acog_arena_take(reader->builder->arena, count * sizeof(conversation->stops[0]));
     if (conversation->stops == NULL) {
         reader->builder->code = ACOG_NO_MEMORY;
         return;
