@@ -47,7 +47,7 @@ enum acog_code acog_conversation_read(enum acog_surface surface, struct acog_vie
         ACOG_UNREACHABLE("a surface without translation");
     }
     acog_builder_finish(&builder);
-    *conversation = read;
+    *conversation = builder.code == ACOG_OK ? read : NULL;
     return builder.code;
 }
 

@@ -111,21 +111,30 @@ static void fill_rows(struct acog_step *step, const uint16_t *candidates, size_t
 
 /* -- the built-in filters -------------------------------------------------------------------------- */
 
-static bool speaks_dialect(const struct acog_step *step, uint16_t candidate)
-{
-    enum acog_dialect dialect = acog_surface_dialect(step->request->facts->surface);
-    return (acog_step_connection(step, candidate)->dialects & ACOG_BIT(dialect)) != 0;
-}
+#define NOT_SPOKEN ACOG_VIEW("does not speak this API")
 
+/* Asks whether the request can be translated for those that do not speak the client's dialect but another one. */
 static void filter_dialect(struct acog_step *step)
 {
+    struct acog_request *request = step->request;
+    enum acog_surface surface = request->facts->surface;
     size_t i = 0;
-    while (i < step->request->kept_count) {
-        if (speaks_dialect(step, step->request->plan[i].candidate)) {
-            i++;
-        } else {
-            drop_row(step, i, ACOG_VIEW("does not speak this API"));
+    request->asked_count = 0;
+    while (i < request->kept_count) {
+        uint16_t candidate = request->plan[i].candidate;
+        enum acog_dialect dialect =
+            acog_dialect_for(surface, acog_step_connection(step, candidate)->dialects);
+        if (dialect == ACOG_DIALECT_COUNT) {
+            drop_row(step, i, NOT_SPOKEN);
+            continue;
         }
+        if (dialect != acog_surface_dialect(surface)) {
+            request->asked_candidates[request->asked_count++] = candidate;
+        }
+        i++;
+    }
+    if (request->asked_count > 0) {
+        acog_step_ask(step, ACOG_SLOT_TRANSLATION, ACOG_NO_SLOT, request->facts->model);
     }
 }
 
@@ -362,10 +371,15 @@ static void ask_about_rows(struct acog_step *step, enum acog_slot_kind kind, uin
     acog_step_ask(step, kind, slot, request->facts->model);
 }
 
+/* Verdicts are of candidates in the order of the plan, but not of all of them. */
 static void apply_verdicts(struct acog_step *step, const struct acog_answer *answer)
 {
+    struct acog_request *request = step->request;
     size_t row = 0;
     for (size_t i = 0; i < answer->count; i++) {
+        while (request->plan[row].candidate != request->asked_candidates[i]) {
+            row++;
+        }
         if (answer->verdicts[i].keep) {
             row++;
         } else {
@@ -399,6 +413,20 @@ static bool lift_exclusive(struct acog_step *step)
 
 /* -- the pipeline ---------------------------------------------------------------------------------- */
 
+/* What the current filter said of the first row that it dropped, other than `than`; empty: nothing. */
+static struct acog_view first_reason(const struct acog_step *step, struct acog_view than)
+{
+    const struct acog_request *request = step->request;
+    for (size_t i = request->kept_count; i < request->plan_count; i++) {
+        const struct acog_plan_row *row = &request->plan[i];
+        if (row->filter == request->next_filter && row->reason.len > 0 &&
+            !acog_view_equal(row->reason, than)) {
+            return row->reason;
+        }
+    }
+    return (struct acog_view){0};
+}
+
 static void emptied(struct acog_step *step)
 {
     struct acog_request *request = step->request;
@@ -406,19 +434,18 @@ static void emptied(struct acog_step *step)
     struct acog_view detail = {0};
     enum acog_condition condition = filter->when_empty;
     request->emptied_by = request->next_filter;
-    if (filter->kind == ACOG_FILTER_PIN) {
+    if (filter->kind == ACOG_FILTER_DIALECT) {
+        detail = first_reason(step, NOT_SPOKEN);
+        condition = detail.len > 0 ? ACOG_CONDITION_INVALID_REQUEST : condition;
+    } else if (filter->kind == ACOG_FILTER_PIN) {
         detail = request->facts->pins[0];
         condition = pinned_where_dlp_forbids(step) ? ACOG_CONDITION_DLP : condition;
     } else if (filter->kind == ACOG_FILTER_FUNCTION) {
         /* A function without a name is called by its place, which is no client's business. */
         detail = acog_view_equal(filter->name, filter->place) ? ACOG_VIEW("a rule gave no reason")
                                                               : filter->name;
-        for (size_t i = request->plan_count; i-- > 0;) {
-            if (request->plan[i].filter == request->next_filter &&
-                request->plan[i].reason.len > 0) {
-                detail = request->plan[i].reason;
-            }
-        }
+        struct acog_view reason = first_reason(step, (struct acog_view){0});
+        detail = reason.len > 0 ? reason : detail;
     }
     acog_answer_condition(step, condition, detail);
 }

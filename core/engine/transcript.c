@@ -109,6 +109,8 @@ static const char *slot_word(enum acog_slot_kind kind)
         return "order";
     case ACOG_SLOT_USABLE:
         return "usable";
+    case ACOG_SLOT_TRANSLATION:
+        return "translation";
     }
     ACOG_UNREACHABLE("a kind of slot");
 }
@@ -157,6 +159,7 @@ static void write_answered(struct writer *writer, const struct acog_answer *answ
             break;
         case ACOG_SLOT_FILTER:
         case ACOG_SLOT_USABLE:
+        case ACOG_SLOT_TRANSLATION:
             put(writer, answer->verdicts[i].keep ? " keep" : " drop");
             break;
         }

@@ -25,6 +25,7 @@ void acog_exchange_attempt_free(struct acog_exchange_attempt **attempt)
 {
     struct acog_exchange_attempt *gone = *attempt;
     if (gone != NULL) {
+        acog_exchange_free_translation(gone);
         acog_sse_fini(&gone->sse);
         acog_buffer_fini(&gone->held);
         acog_free(gone);
@@ -41,6 +42,7 @@ static void recycle(struct acog_exchange *exchange, struct acog_exchange_attempt
     }
     struct acog_exchange_attempt *spare = *attempt;
     *attempt = NULL;
+    acog_exchange_free_translation(spare);
     acog_sse_fini(&spare->sse);
     acog_buffer_clear(&spare->held, ACOG_EXCHANGE_KEPT_BYTES);
     exchange->spare = spare;
@@ -140,6 +142,7 @@ static void remember(struct acog_exchange *exchange, struct acog_exchange_attemp
     words->content_type = attempt->content_type;
     words->body.len = 0;
     if (attempt->state == ACOG_ATTEMPT_FAULT && !attempt->fault_cut &&
+        !acog_exchange_is_translated(attempt) &&
         is_json_object(acog_buffer_view(&attempt->held), exchange->snapshot->limits.json_depth)) {
         struct acog_buffer body = words->body;
         words->body = attempt->held;
@@ -193,8 +196,9 @@ static void dispatch(struct acog_exchange *exchange, const struct acog_action *a
     attempt->candidate = action->dispatch.candidate;
     attempt->model = action->dispatch.model;
     attempt->retry_after_ms = -1;
-    acog_stream_tracker_init(&attempt->tracker, exchange->client.dialect);
     acog_exchange_note_begin(exchange, attempt);
+    acog_exchange_begin_translation(exchange, attempt);
+    acog_stream_tracker_init(&attempt->tracker, attempt->translation.upstream);
     if (acog_exchange_write_order(exchange, attempt) != ACOG_OK) {
         attempt->state = ACOG_ATTEMPT_OVER;
         exchange->stillborn = action->attempt;
@@ -245,6 +249,16 @@ static void give(struct acog_exchange *exchange, struct acog_exchange_attempt *a
     }
 }
 
+/* What the provider reported; where it reported nothing, what a translated answer told the client. */
+static void note_usage(struct acog_exchange *exchange, const struct acog_exchange_attempt *live)
+{
+    exchange->record.usage = live->tracker.usage;
+    if (live->translator != NULL && live->tracker.usage.output_tokens < 0) {
+        exchange->record.usage =
+            acog_translator_usage(live->translator, &exchange->record.usage_estimated);
+    }
+}
+
 static void finish(struct acog_exchange *exchange)
 {
     for (size_t i = 0; i < ACOG_ATTEMPTS_MAX; i++) {
@@ -254,7 +268,7 @@ static void finish(struct acog_exchange *exchange)
     }
     const struct acog_exchange_attempt *live = attempt_at(exchange, exchange->live);
     if (live != NULL) {
-        exchange->record.usage = live->tracker.usage;
+        note_usage(exchange, live);
     }
     acog_exchange_finish(exchange);
 }
@@ -272,6 +286,10 @@ static void answer_error(struct acog_exchange *exchange, const struct acog_error
 void acog_exchange_ask(struct acog_exchange *exchange, const struct acog_ask *question)
 {
     exchange->ask = *question;
+    if (question->kind == ACOG_SLOT_TRANSLATION) {
+        exchange->translation_asked = true; /* answered before anything else is told */
+        return;
+    }
     struct acog_command command = {.type = ACOG_COMMAND_ASK, .ask = &exchange->ask};
     acog_exchange_push(exchange, &command);
 }
@@ -323,6 +341,17 @@ static void perform(struct acog_exchange *exchange, const struct acog_action *ac
     }
 }
 
+bool acog_exchange_next_answer(struct acog_exchange *exchange, struct acog_event *event)
+{
+    if (!exchange->translation_asked) {
+        return false;
+    }
+    exchange->translation_asked = false;
+    *event = (struct acog_event){.type = ACOG_EVENT_POLICY_ANSWERED, .now_ms = exchange->now_ms};
+    acog_exchange_answer_translation(exchange, &exchange->ask, &event->answer);
+    return true;
+}
+
 void acog_exchange_tell(struct acog_exchange *exchange, const struct acog_event *event)
 {
     static const struct acog_failure no_memory = {.cause = ACOG_CAUSE_GATEWAY,
@@ -335,6 +364,9 @@ void acog_exchange_tell(struct acog_exchange *exchange, const struct acog_event 
         acog_exchange_write_transcript(exchange, &next, &actions);
         for (size_t i = 0; i < actions.count; i++) {
             perform(exchange, &actions.list[i]);
+        }
+        if (acog_exchange_next_answer(exchange, &next)) {
+            continue;
         }
         if (exchange->stillborn == 0) {
             break;

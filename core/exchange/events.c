@@ -13,15 +13,28 @@
 
 /* -- runs ------------------------------------------------------------------------------------------ */
 
-/* Bytes to pass on that lie side by side. */
+/* Bytes to pass on that lie side by side; of a translated stream, what was told lies in the attempt. */
 struct run {
     struct acog_view bytes;
+    struct acog_exchange_attempt *translated; /* NULL: none */
 };
 
 static void run_end(struct acog_exchange *exchange, struct run *run)
 {
     acog_exchange_push_data(exchange, run->bytes);
     run->bytes = (struct acog_view){0};
+    if (run->translated != NULL && run->translated->live) {
+        acog_exchange_push_told(exchange, run->translated);
+    }
+}
+
+static struct run run_begin(struct acog_exchange_attempt *attempt)
+{
+    struct run run = {.translated = acog_exchange_is_translated(attempt) ? attempt : NULL};
+    if (run.translated != NULL) {
+        acog_exchange_told_reset(attempt);
+    }
+    return run;
 }
 
 static void run_add(struct acog_exchange *exchange, struct run *run, struct acog_view raw)
@@ -107,16 +120,73 @@ static size_t lead_bytes(const struct acog_exchange_attempt *attempt, struct aco
 static void keep_event(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
                        struct acog_view raw, struct run *run)
 {
+    if (run->translated != NULL) {
+        return; /* a comment, a ping: of the upstream's dialect */
+    }
     size_t lead = attempt->dropped_last ? lead_bytes(attempt, raw) : 0;
     attempt->after_cr = raw.len > 0 && raw.ptr[raw.len - 1] == '\r';
     attempt->dropped_last = false;
     keep(exchange, attempt, acog_view_slice(raw, lead, raw.len), run);
 }
 
+/* What was told since `before` goes out with the run once the attempt is committed; until then it is held back. */
+static void keep_told(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
+                      size_t before, struct run *run)
+{
+    struct acog_buffer *told = &attempt->told[attempt->told_now];
+    size_t bytes = told->len - before;
+    if (attempt->live || bytes == 0) {
+        return;
+    }
+    if (exchange->reply == ACOG_REPLY_NO_CLIENT) {
+        told->len = before;
+    } else if (bytes <= attempt->held.bytes_max - attempt->held.len) {
+        enum acog_code code = acog_buffer_append(
+            &attempt->held, acog_view_slice(acog_buffer_view(told), before, told->len));
+        told->len = before;
+        if (code != ACOG_OK) {
+            fail(exchange, attempt, run, ACOG_CAUSE_GATEWAY);
+        }
+    } else {
+        tell(exchange, attempt, ACOG_EVENT_HELD_FULL, 0);
+        if (!attempt->live && attempt->state == ACOG_ATTEMPT_STREAM) {
+            fail(exchange, attempt, run, ACOG_CAUSE_HELD_FULL);
+        }
+    }
+}
+
+/* Translates an event. */
+static void tell_event(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
+                       const struct acog_sse_event *event, struct run *run)
+{
+    size_t before = attempt->told[attempt->told_now].len;
+    if (acog_exchange_translate_event(exchange, attempt, event) == ACOG_OK) {
+        keep_told(exchange, attempt, before, run);
+    } else {
+        fail(exchange, attempt, run, ACOG_CAUSE_BAD_ANSWER);
+    }
+}
+
+/* Translates the end of a complete stream. */
+static void tell_end(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
+                     struct run *run)
+{
+    size_t before = attempt->told[attempt->told_now].len;
+    if (acog_exchange_translate_end(attempt) == ACOG_OK) {
+        keep_told(exchange, attempt, before, run);
+    } else {
+        fail(exchange, attempt, run, ACOG_CAUSE_BAD_ANSWER);
+    }
+}
+
 /* Like keep_event, for an event that was read: its bytes may have to carry the routing note, or make room for it. */
 static void pass_event(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
                        const struct acog_sse_event *event, unsigned outputs, struct run *run)
 {
+    if (run->translated != NULL) {
+        tell_event(exchange, attempt, event, run);
+        return;
+    }
     if (!attempt->note.wanted) {
         keep_event(exchange, attempt, event->raw, run);
         return;
@@ -139,6 +209,9 @@ static void pass_event(struct acog_exchange *exchange, struct acog_exchange_atte
 static void drop_event(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
                        struct acog_view raw, struct run *run)
 {
+    if (run->translated != NULL) {
+        return;
+    }
     size_t lead = attempt->dropped_last ? 0 : lead_bytes(attempt, raw);
     attempt->after_cr = raw.len > 0 && raw.ptr[raw.len - 1] == '\r';
     attempt->dropped_last = true;
@@ -172,6 +245,9 @@ static void take_done(struct acog_exchange *exchange, struct acog_exchange_attem
         return;
     }
     pass_event(exchange, attempt, event, outputs, run);
+    if (attempt->state == ACOG_ATTEMPT_STREAM && run->translated != NULL) {
+        tell_end(exchange, attempt, run);
+    }
     if (attempt->state == ACOG_ATTEMPT_STREAM) {
         attempt->state = ACOG_ATTEMPT_TAIL;
         attempt->marker_seen = is_marker(event);
@@ -261,7 +337,7 @@ static void take(struct acog_exchange *exchange, struct acog_exchange_attempt *a
  * bytes live only until the next look. */
 static void read_run(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt)
 {
-    struct run run = {{0}};
+    struct run run = run_begin(attempt);
     bool sent_alone = false;
     while (is_read(attempt) && exchange->command_count == 0 && !sent_alone) {
         struct acog_sse_event event;
@@ -341,13 +417,17 @@ void acog_exchange_read_events_end(struct acog_exchange *exchange,
                                    struct acog_exchange_attempt *attempt,
                                    const struct acog_failure *failure)
 {
-    struct run run = {{0}};
+    struct run run = run_begin(attempt);
     take_last_event(exchange, attempt, failure != NULL, &run);
+    bool complete = acog_stream_tracker_complete(&attempt->tracker);
+    if (complete && attempt->state == ACOG_ATTEMPT_STREAM && run.translated != NULL) {
+        tell_end(exchange, attempt, &run);
+    }
     run_end(exchange, &run);
     if (!is_read(attempt)) {
         return;
     }
-    if (acog_stream_tracker_complete(&attempt->tracker)) {
+    if (complete) {
         acog_exchange_attempt_complete(exchange, attempt);
     } else if (failure != NULL) {
         acog_exchange_attempt_failed(exchange, attempt, failure);

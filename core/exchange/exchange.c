@@ -20,6 +20,7 @@ struct acog_exchange *acog_exchange_new(void)
     if (exchange != NULL) {
         acog_arena_init(&exchange->arena, ACOG_EXCHANGE_ARENA_MAX);
         acog_arena_init(&exchange->scratch, ACOG_EXCHANGE_ARENA_MAX);
+        acog_arena_init(&exchange->conversation_arena, ACOG_EXCHANGE_CONVERSATION_MAX);
         acog_buffer_init(&exchange->text, ACOG_EXCHANGE_TEXT_MAX);
         acog_buffer_init(&exchange->last_words.body, ACOG_EXCHANGE_FAULT_MAX);
     }
@@ -29,6 +30,8 @@ struct acog_exchange *acog_exchange_new(void)
 static void release_request(struct acog_exchange *exchange)
 {
     acog_exchange_attempts_forget(exchange);
+    acog_arena_fini(&exchange->conversation_arena);
+    exchange->conversation = NULL;
     if (exchange->snapshot != NULL) {
         acog_snapshot_unref(&exchange->snapshot);
     }
@@ -60,6 +63,7 @@ void acog_exchange_reset(struct acog_exchange *exchange)
     acog_buffer_clear(&exchange->last_words.body, ACOG_EXCHANGE_KEPT_BYTES);
     struct acog_arena arena = exchange->arena;
     struct acog_arena scratch = exchange->scratch;
+    struct acog_arena conversation_arena = exchange->conversation_arena;
     struct acog_buffer text = exchange->text;
     struct acog_buffer body = exchange->last_words.body;
     struct acog_exchange_attempt *spare = exchange->spare;
@@ -68,6 +72,7 @@ void acog_exchange_reset(struct acog_exchange *exchange)
     memset(exchange, 0, sizeof(*exchange));
     exchange->arena = arena;
     exchange->scratch = scratch;
+    exchange->conversation_arena = conversation_arena;
     exchange->text = text;
     exchange->last_words.body = body;
     exchange->spare = spare;

@@ -88,12 +88,12 @@ void acog_exchange_read_head(struct acog_exchange *exchange, struct acog_exchang
 /* -- what explains a failure ----------------------------------------------------------------------- */
 
 /* A 2xx on a stream request that is no stream: an error, or a message that nobody asked for in this form. */
-static void explain_good_status(const struct acog_exchange *exchange, struct acog_view body,
+static void explain_good_status(const struct acog_exchange_attempt *attempt, struct acog_view body,
                                 struct acog_arena *arena, struct acog_failure *failure)
 {
     struct acog_whole_answer answer;
-    enum acog_code code = acog_dialect_read_answer(
-        exchange->client.dialect, exchange->client.surface, body, arena, &answer, failure);
+    enum acog_code code = acog_dialect_read_answer(attempt->order.dialect, attempt->order.surface,
+                                                   body, arena, &answer, failure);
     if (code != ACOG_OK || !answer.is_error) {
         *failure = (struct acog_failure){.retry_after_ms = -1};
         failure->cause = ACOG_CAUSE_BAD_ANSWER;
@@ -107,7 +107,7 @@ void acog_exchange_read_fault(struct acog_exchange *exchange, struct acog_exchan
     struct acog_view body = acog_buffer_view(&attempt->held);
     struct acog_failure failure = {.retry_after_ms = -1};
     if (attempt->status >= 200 && attempt->status < 300) {
-        explain_good_status(exchange, body, &exchange->scratch, &failure);
+        explain_good_status(attempt, body, &exchange->scratch, &failure);
     } else {
         acog_dialect_read_error(body, attempt->status, &exchange->scratch, &failure);
         failure.cause = ACOG_CAUSE_STATUS;
@@ -185,9 +185,9 @@ static void read_whole(struct acog_exchange *exchange, struct acog_exchange_atte
 {
     struct acog_whole_answer answer = {0};
     struct acog_failure failure = {.retry_after_ms = -1};
-    enum acog_code code = acog_dialect_read_answer(
-        exchange->client.dialect, exchange->client.surface, acog_buffer_view(&attempt->held),
-        &exchange->scratch, &answer, &failure);
+    enum acog_code code = acog_dialect_read_answer(attempt->order.dialect, attempt->order.surface,
+                                                   acog_buffer_view(&attempt->held),
+                                                   &exchange->scratch, &answer, &failure);
     if (code != ACOG_OK) {
         fail_with(exchange, attempt,
                   code == ACOG_INVALID ? ACOG_CAUSE_BAD_ANSWER : ACOG_CAUSE_GATEWAY);
@@ -198,6 +198,15 @@ static void read_whole(struct acog_exchange *exchange, struct acog_exchange_atte
         failure.status = (uint16_t)attempt->status;
         acog_exchange_attempt_failed(exchange, attempt, &failure);
         return;
+    }
+    if (acog_exchange_is_translated(attempt)) {
+        acog_exchange_note_provider(exchange, attempt, acog_buffer_view(&attempt->held));
+        code = acog_exchange_translate_whole(exchange, attempt);
+        if (code != ACOG_OK) {
+            fail_with(exchange, attempt,
+                      code == ACOG_NO_MEMORY ? ACOG_CAUSE_GATEWAY : ACOG_CAUSE_BAD_ANSWER);
+            return;
+        }
     }
     attempt->state = ACOG_ATTEMPT_ANSWERED;
     attempt->tracker.outputs = answer.outputs;

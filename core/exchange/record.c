@@ -8,6 +8,8 @@
  *               "cause","clock","status","dispatched_at", times…}, …],
  *  "committed","committed_ms","answered_by","first_output_ms","ended_ms","outcome","policy_fallback","fallback_reason"}
  *
+ * Candidates and attempts that are told in another dialect than the client's have "dialect".
+ *
  * Moments that end in _ms are since the arrival. What is not known or did not happen is left out, but for
  * `fallback_reason`, which is "" when nothing moved (S1.22).
  */
@@ -102,6 +104,11 @@ static void put_target(struct record *record, uint16_t candidate, struct acog_vi
     put_text(record, ACOG_VIEW(",\"channel\":"),
              acog_name(ACOG_VOCABULARY_CHANNEL, (int)connection->channel));
     put_text(record, ACOG_VIEW(",\"model\":"), model.len > 0 ? model : row->declared);
+    enum acog_dialect dialect = acog_dialect_for(record->said->surface, connection->dialects);
+    if (dialect != ACOG_DIALECT_COUNT && dialect != acog_surface_dialect(record->said->surface)) {
+        put_text(record, ACOG_VIEW(",\"dialect\":"),
+                 acog_name(ACOG_VOCABULARY_DIALECT, (int)dialect));
+    }
 }
 
 static struct acog_view verdict_word(enum acog_plan_verdict verdict)
@@ -155,7 +162,9 @@ static void put_usage(struct record *record, bool answered)
     bool observed = answered && (usage->input_tokens >= 0 || usage->output_tokens >= 0);
     bool first = true;
     put_text(record, ACOG_VIEW(",\"usage_provenance\":"),
-             observed ? ACOG_VIEW("observed") : ACOG_VIEW("unknown"));
+             !observed                       ? ACOG_VIEW("unknown")
+             : record->said->usage_estimated ? ACOG_VIEW("estimated")
+                                             : ACOG_VIEW("observed"));
     put(record, ACOG_VIEW(",\"tokens\":{"));
     if (observed) {
         put_token(record, ACOG_VIEW("\"input\":"), usage->input_tokens, &first);

@@ -50,13 +50,18 @@ static void answer_plan(struct acog_exchange *exchange)
 void acog_exchange_tell_plan(struct acog_exchange *exchange, const struct acog_event *event)
 {
     struct acog_actions actions;
-    acog_engine_plan_only(exchange->snapshot, exchange->start.shared, &exchange->request, event,
-                          &actions);
-    acog_exchange_write_transcript(exchange, event, &actions);
+    struct acog_event answered = *event;
+    do {
+        acog_engine_plan_only(exchange->snapshot, exchange->start.shared, &exchange->request,
+                              &answered, &actions);
+        acog_exchange_write_transcript(exchange, &answered, &actions);
+        if (actions.count > 0 && actions.list[0].type == ACOG_ACTION_ASK_POLICY) {
+            acog_exchange_ask(exchange, &actions.list[0].ask);
+        }
+    } while (acog_exchange_next_answer(exchange, &answered));
     for (size_t i = 0; i < actions.count; i++) {
         const struct acog_action *action = &actions.list[i];
         if (action->type == ACOG_ACTION_ASK_POLICY) {
-            acog_exchange_ask(exchange, &action->ask);
             return;
         }
         if (action->type == ACOG_ACTION_ANSWER_ERROR) {

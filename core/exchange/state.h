@@ -5,6 +5,7 @@
  *   surface.c     method and path: which surface, or a local answer (models.c)
  *   client.c      the client's request into facts
  *   writer.c      the client's request into an attempt's request
+ *   translation.c an attempt whose upstream speaks another dialect
  *   splice.c      bytes of which a few places are written anew, for writer.c and note.c
  *   reader.c      an attempt's answer: head, whole body, error body, end
  *   events.c      an attempt's answer: events of a stream
@@ -27,9 +28,15 @@
 #include "acog/arena.h"
 #include "acog/exchange.h"
 #include "acog/sse.h"
+#include "acog/translate.h"
 #include "splice.h"
 
-#define ACOG_EXCHANGE_ARENA_MAX    ((size_t)4 * 1024 * 1024)
+#define ACOG_EXCHANGE_ARENA_MAX ((size_t)4 * 1024 * 1024)
+#define ACOG_EXCHANGE_CONVERSATION_MAX \
+    ((size_t)64 * 1024 * 1024) /* parts of a request that is translated */
+#define ACOG_EXCHANGE_TRANSLATED_REQUEST_MAX \
+    ((size_t)256 * 1024 * 1024)      /* escapes may make it longer */
+#define ACOG_EXCHANGE_TOLD         2 /* buffers of translated events, see translation.c */
 #define ACOG_EXCHANGE_TEXT_MAX     ((size_t)4 * 1024 * 1024) /* a list of models is the longest */
 #define ACOG_EXCHANGE_COMMANDS_MAX 24                        /* of one call; a handful is usual */
 #define ACOG_EXCHANGE_HEADERS_MAX  32                        /* of a reply; more are left out */
@@ -107,6 +114,11 @@ struct acog_exchange_attempt {
     struct acog_view content_type; /* FAULT: of the body; sane, in the arena, or empty */
     struct acog_view served_by;    /* the provider that an aggregator names; empty: none yet */
     struct acog_view dropped;      /* names of what was not sent, for the header */
+    struct acog_translation translation;
+    struct acog_translator *translator; /* owned; NULL: the upstream speaks the client's dialect */
+    struct acog_buffer translated_request;
+    struct acog_buffer told[ACOG_EXCHANGE_TOLD]; /* translated events */
+    size_t told_now;                             /* the one that is being filled */
     struct acog_upstream_order order;
     struct acog_header_row upward[ACOG_EXCHANGE_UPWARD_MAX];
 };
@@ -165,6 +177,10 @@ struct acog_exchange {
     size_t texts_used;
     struct acog_arena arena;
     struct acog_arena scratch; /* of one call */
+    struct acog_arena conversation_arena;
+    const struct acog_conversation
+        *conversation;                     /* NULL: nobody needed it yet, or it cannot be read: */
+    struct acog_view conversation_refusal; /* why not */
     struct acog_exchange_client client;
     struct acog_request request;
     struct acog_plan_row *plan; /* lent to `request`; kept for the next one */
@@ -173,8 +189,9 @@ struct acog_exchange {
     struct acog_exchange_attempt *attempts[ACOG_ATTEMPTS_MAX];
     struct acog_exchange_attempt *spare; /* memory for the next attempt */
     uint32_t live;                       /* number of the committed attempt, 0: none */
-    uint32_t kept;      /* number of the attempt whose answer is the kept reply, 0: none */
-    uint32_t stillborn; /* an attempt that could not be made, to be told; 0: none */
+    uint32_t kept;          /* number of the attempt whose answer is the kept reply, 0: none */
+    bool translation_asked; /* `ask` is for acog_exchange_answer_translation() */
+    uint32_t stillborn;     /* an attempt that could not be made, to be told; 0: none */
     struct acog_exchange_last_words last_words;
     struct acog_exchange_input input;
     struct acog_buffer text; /* an error body, a list of models, a terminal frame */
@@ -221,6 +238,9 @@ static inline void acog_exchange_write_transcript(struct acog_exchange *exchange
 }
 
 void acog_exchange_ask(struct acog_exchange *exchange, const struct acog_ask *question);
+
+/* The answer to a question that the exchange itself answers, if the engine has just asked one. */
+bool acog_exchange_next_answer(struct acog_exchange *exchange, struct acog_event *event);
 
 /* Tells the engine and performs what it says. */
 void acog_exchange_tell(struct acog_exchange *exchange, const struct acog_event *event);
@@ -328,6 +348,41 @@ bool acog_exchange_sane_token(struct acog_view text, size_t bytes_max);
 /* Fills attempt->order in, from the client's original. */
 enum acog_code acog_exchange_write_order(struct acog_exchange *exchange,
                                          struct acog_exchange_attempt *attempt) ACOG_MUST_CHECK;
+
+/* -- translation.c --------------------------------------------------------------------------------- */
+
+static inline bool acog_exchange_is_translated(const struct acog_exchange_attempt *attempt)
+{
+    return attempt->translation.client != attempt->translation.upstream;
+}
+
+/* Answers the engine's question; good until the request's end. */
+void acog_exchange_answer_translation(struct acog_exchange *exchange, const struct acog_ask *ask,
+                                      struct acog_answer *answer);
+
+/* Which dialects an attempt is between. */
+void acog_exchange_begin_translation(const struct acog_exchange *exchange,
+                                     struct acog_exchange_attempt *attempt);
+
+/* The rest is for translated attempts only. Fills the order's body in, and what the answer is read with. */
+enum acog_code
+acog_exchange_write_translated(struct acog_exchange *exchange,
+                               struct acog_exchange_attempt *attempt) ACOG_MUST_CHECK;
+void acog_exchange_free_translation(struct acog_exchange_attempt *attempt);
+
+/* The whole answer in `held` becomes the client's. */
+enum acog_code acog_exchange_translate_whole(struct acog_exchange *exchange,
+                                             struct acog_exchange_attempt *attempt) ACOG_MUST_CHECK;
+
+/* Appends to what is to be told. */
+enum acog_code acog_exchange_translate_event(struct acog_exchange *exchange,
+                                             struct acog_exchange_attempt *attempt,
+                                             const struct acog_sse_event *event) ACOG_MUST_CHECK;
+enum acog_code acog_exchange_translate_end(struct acog_exchange_attempt *attempt) ACOG_MUST_CHECK;
+
+/* Gives it out. At most twice before the driver's commands are drained and acog_exchange_told_reset() is called. */
+void acog_exchange_push_told(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt);
+void acog_exchange_told_reset(struct acog_exchange_attempt *attempt);
 
 /* -- reader.c -------------------------------------------------------------------------------------- */
 

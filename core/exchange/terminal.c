@@ -33,17 +33,26 @@ static enum acog_code write_id(const struct acog_exchange *exchange,
                                struct acog_buffer *out)
 {
     struct acog_view announced = acog_view_of(attempt->tracker.id_text);
-    if (announced.len > 0) {
-        return acog_buffer_append_json(out, announced);
-    }
-    enum acog_code code = acog_buffer_append(out, acog_view_of(prefix));
-    return code == ACOG_OK ? acog_buffer_append_json(out, exchange->record.request_id) : code;
+    struct acog_view id = announced.len > 0 ? announced : exchange->record.request_id;
+    bool made = announced.len == 0 || acog_exchange_is_translated(attempt);
+    enum acog_code code = made && !acog_view_starts(id, acog_view_of(prefix))
+                              ? acog_buffer_append(out, acog_view_of(prefix))
+                              : ACOG_OK;
+    return code == ACOG_OK ? acog_buffer_append_json(out, id) : code;
 }
 
 static struct acog_view answering_model(const struct acog_exchange_attempt *attempt)
 {
     struct acog_view announced = acog_view_of(attempt->tracker.model_text);
     return announced.len > 0 ? announced : attempt->model;
+}
+
+static int64_t next_sequence(const struct acog_exchange_attempt *attempt)
+{
+    if (attempt->translator != NULL) {
+        return acog_translator_next_sequence(attempt->translator);
+    }
+    return attempt->tracker.sequence < 0 ? 0 : attempt->tracker.sequence + 1 + attempt->note.events;
 }
 
 /* `response.failed`, with the next number of the sequence (B41). The codes are those of the API. */
@@ -57,9 +66,7 @@ static enum acog_code write_responses(const struct acog_exchange *exchange,
         out,
         "event: response.failed\ndata: {\"type\":\"response.failed\",\"sequence_number\":%lld,"
         "\"response\":{\"id\":\"",
-        (long long)(attempt->tracker.sequence < 0
-                        ? 0
-                        : attempt->tracker.sequence + 1 + attempt->note.events));
+        (long long)next_sequence(attempt));
     if (code == ACOG_OK) {
         code = write_id(exchange, attempt, "resp_", out);
     }
@@ -142,12 +149,14 @@ static enum acog_code write_frame(const struct acog_exchange *exchange,
                : code;
 }
 
-/* The upstream's own error event, where there is one that tells no secret. */
+/* The upstream's own error event, where there is one in the client's dialect that tells no secret. */
 static struct acog_view own_event(const struct acog_exchange *exchange,
                                   const struct acog_exchange_attempt *attempt)
 {
     struct acog_view event = exchange->last_words.event;
-    return acog_exchange_tells_secret(acog_exchange_connection(exchange, attempt->candidate), event)
+    bool foreign = acog_exchange_is_translated(attempt);
+    return foreign || acog_exchange_tells_secret(
+                          acog_exchange_connection(exchange, attempt->candidate), event)
                ? (struct acog_view){0}
                : event;
 }

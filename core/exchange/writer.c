@@ -238,6 +238,9 @@ static enum acog_code write_headers(struct acog_exchange *exchange,
     add_header(attempt, ACOG_VIEW("accept"),
                attempt->order.stream ? ACOG_VIEW("text/event-stream, application/json")
                                      : ACOG_VIEW("application/json"));
+    if (acog_exchange_is_translated(attempt)) {
+        return ACOG_OK; /* a header of the client's API means nothing in another one */
+    }
     switch (exchange->client.dialect) {
     case ACOG_DIALECT_MESSAGES:
         add_header(attempt, ACOG_VIEW("anthropic-version"),
@@ -275,16 +278,21 @@ enum acog_code acog_exchange_write_order(struct acog_exchange *exchange,
                                          struct acog_exchange_attempt *attempt)
 {
     const struct acog_exchange_client *client = &exchange->client;
-    bool beta = client->dialect == ACOG_DIALECT_MESSAGES && asks_beta(client->query);
+    bool beta = client->dialect == ACOG_DIALECT_MESSAGES && asks_beta(client->query) &&
+                !acog_exchange_is_translated(attempt);
     attempt->order = (struct acog_upstream_order){
         .connection = acog_exchange_connection(exchange, attempt->candidate),
         .surface = client->surface,
-        .dialect = acog_surface_dialect(client->surface),
+        .dialect = attempt->translation.upstream,
         .query = beta ? ACOG_VIEW("beta=true") : (struct acog_view){0},
         .model = attempt->model,
         .stream = client->facts.stream,
         .fresh = exchange->request.attempts[attempt->number - 1].resend,
     };
     enum acog_code code = write_headers(exchange, attempt);
-    return code == ACOG_OK ? write_body(exchange, attempt) : code;
+    if (code != ACOG_OK) {
+        return code;
+    }
+    return acog_exchange_is_translated(attempt) ? acog_exchange_write_translated(exchange, attempt)
+                                                : write_body(exchange, attempt);
 }

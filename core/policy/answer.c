@@ -144,6 +144,8 @@ static int answer_protected(lua_State *L)
     case ACOG_SLOT_ORDER:
         answer_numbers(question);
         return 0;
+    case ACOG_SLOT_TRANSLATION:
+        break; /* never asked here */
     }
     ACOG_UNREACHABLE("unknown kind of slot");
 }

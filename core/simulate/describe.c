@@ -35,8 +35,18 @@ static void print_dropped(struct acog_buffer *out, const struct acog_snapshot *s
     }
 }
 
+/* The dialect that a row's upstream is told the request in, when it is not the client's; else ACOG_DIALECT_COUNT. */
+static enum acog_dialect translated_to(const struct acog_snapshot *snapshot,
+                                       const struct acog_request *request,
+                                       const struct acog_plan_row *row)
+{
+    enum acog_dialect dialect = acog_dialect_for(request->facts->surface,
+                                                 connection_of(snapshot, row->candidate)->dialects);
+    return dialect == acog_surface_dialect(request->facts->surface) ? ACOG_DIALECT_COUNT : dialect;
+}
+
 static void print_verdict(struct acog_buffer *out, const struct acog_snapshot *snapshot,
-                          const struct acog_plan_row *row)
+                          const struct acog_plan_row *row, enum acog_dialect dialect)
 {
     switch (row->verdict) {
     case ACOG_PLAN_KEPT:
@@ -48,6 +58,10 @@ static void print_verdict(struct acog_buffer *out, const struct acog_snapshot *s
     case ACOG_PLAN_DROPPED:
         print_dropped(out, snapshot, row);
         return;
+    }
+    if (dialect != ACOG_DIALECT_COUNT) {
+        (void)!acog_buffer_format(out, ", translated to %.*s",
+                                  ACOG_VIEW_FMT(acog_name(ACOG_VOCABULARY_DIALECT, (int)dialect)));
     }
     (void)!acog_buffer_format(out, "%s%s%s%s", row->demoted ? ", demoted" : "",
                               row->would_probe ? ", would be the probe of its circuit" : "",
@@ -72,7 +86,7 @@ void acog_describe_plan(struct acog_buffer *out, const char *indent,
         (void)!acog_buffer_format(out, "%-*.*s  %-7.*s  %.*s  ", width,
                                   ACOG_VIEW_FMT(connection->id), ACOG_VIEW_FMT(channel),
                                   ACOG_VIEW_FMT(candidate->declared));
-        print_verdict(out, snapshot, row);
+        print_verdict(out, snapshot, row, translated_to(snapshot, request, row));
         (void)!acog_buffer_format(out, "\n");
     }
 }

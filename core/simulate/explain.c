@@ -178,22 +178,24 @@ static void print_lines(const struct explanation *explanation)
     }
 }
 
-/* Whether something else than its API kept a connection away. */
-static bool has_other_reason(const struct explanation *explanation)
+/* Whether the surface's own dialect is spoken by a connection in the first `rows` rows of the plan. */
+static bool is_spoken(const struct explanation *explanation, size_t rows)
 {
-    const struct acog_request *request = acog_exchange_record(explanation->exchange)->request;
-    const struct acog_policy *policy = &explanation->snapshot->policy;
-    for (size_t i = 0; i < request->plan_count; i++) {
-        size_t filter = request->plan[i].filter;
-        if (filter >= policy->filter_count || policy->filters[filter].kind != ACOG_FILTER_DIALECT) {
+    const struct acog_exchange_record *record = acog_exchange_record(explanation->exchange);
+    const struct acog_snapshot *snapshot = explanation->snapshot;
+    unsigned own = ACOG_BIT(acog_surface_dialect(record->surface));
+    for (size_t i = 0; i < rows && i < record->request->plan_count; i++) {
+        const struct acog_candidate *candidate =
+            &snapshot->candidates[record->request->plan[i].candidate];
+        if ((snapshot->connections[candidate->connection].dialects & own) != 0) {
             return true;
         }
     }
     return false;
 }
 
-/* The surface to explain: as asked for, or the first on which there is a candidate, else the first that says more than
- * that nobody speaks it. */
+/* The surface to explain: as asked for, or the first whose first candidate needs no translation, else the first whose
+ * dialect anybody speaks who declares the model. */
 static enum acog_surface choose_surface(struct explanation *explanation)
 {
     static const enum acog_surface surfaces[] = {ACOG_SURFACE_CHAT, ACOG_SURFACE_MESSAGES,
@@ -202,8 +204,8 @@ static enum acog_surface choose_surface(struct explanation *explanation)
     enum acog_surface telling = ACOG_SURFACE_COUNT;
     explanation->choosing = true;
     for (size_t i = 0; options->any_surface && i < sizeof(surfaces) / sizeof(surfaces[0]); i++) {
-        bool served = plan_on(explanation, surfaces[i]);
-        if (served || (telling == ACOG_SURFACE_COUNT && has_other_reason(explanation))) {
+        bool served = plan_on(explanation, surfaces[i]) && is_spoken(explanation, 1);
+        if (served || (telling == ACOG_SURFACE_COUNT && is_spoken(explanation, SIZE_MAX))) {
             telling = surfaces[i];
         }
         acog_exchange_reset(explanation->exchange);

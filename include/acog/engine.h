@@ -85,6 +85,8 @@ enum acog_slot_kind {
     ACOG_SLOT_FILTER,    /* request, candidate -> keep?, reason */
     ACOG_SLOT_ORDER,     /* request, candidate -> number */
     ACOG_SLOT_USABLE, /* request, candidate -> usable?, reason (asked at dispatch, one candidate) */
+    ACOG_SLOT_TRANSLATION, /* no function of a policy: can the request be told in the candidate's dialect, and if not,
+                              why? core/exchange answers */
 };
 
 /* A question for the policy. Everything is lent until the answer. */
@@ -110,7 +112,7 @@ struct acog_answer {
     union {
         const uint16_t
             *candidates; /* MATCH: catalogue order, exact before loose as the policy decided */
-        const struct acog_verdict *verdicts; /* FILTER, USABLE */
+        const struct acog_verdict *verdicts; /* FILTER, USABLE, TRANSLATION */
         const double *numbers;               /* ORDER */
     };
 };

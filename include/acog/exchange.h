@@ -149,6 +149,7 @@ struct acog_exchange_record {
     uint64_t request_bytes;
     uint64_t reply_bytes;    /* body */
     struct acog_usage usage; /* of the answer that was given */
+    bool usage_estimated;    /* by the gateway, because the provider gave none */
     int64_t started_ms;
     int64_t started_unix_ms;
     int64_t committed_ms; /* -1 */

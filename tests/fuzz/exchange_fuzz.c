@@ -168,6 +168,7 @@ static void answer(struct play *play, const struct acog_ask *ask)
         break;
     case ACOG_SLOT_FILTER:
     case ACOG_SLOT_USABLE:
+    case ACOG_SLOT_TRANSLATION:
         answer.verdicts = verdicts;
         break;
     case ACOG_SLOT_ORDER:

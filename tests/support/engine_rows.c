@@ -75,6 +75,7 @@ struct acog_candidate *engine_rows_candidate(struct engine_rows *rows,
         .maker = connection->maker,
         .max_output_tokens = -1,
         .circuit_cell = (uint16_t)index,
+        .rules = acog_model_rules_default(ACOG_DIALECT_CHAT),
     };
     for (size_t i = 0; i < index; i++) {
         if (same_circuit(rows, &rows->candidates[i], candidate)) {

@@ -14,7 +14,7 @@ struct functions {
     struct acog_verdict verdicts[ACOG_PLAN_MAX];
     double numbers[ACOG_PLAN_MAX];
     bool fails;
-    size_t asked[4];    /* times, by kind */
+    size_t asked[5];    /* times, by kind */
     size_t asked_about; /* candidates, in the last question */
 };
 
@@ -29,6 +29,7 @@ static void answer(void *user, const struct acog_ask *ask, struct acog_answer *a
         *answer = functions->match;
         return;
     case ACOG_SLOT_FILTER:
+    case ACOG_SLOT_TRANSLATION:
         for (size_t i = 0; i < ask->count; i++) {
             functions->verdicts[i] = (struct acog_verdict){
                 .keep = (functions->drops & ACOG_BIT(ask->candidates[i])) == 0,
@@ -194,20 +195,66 @@ static void a_filter_that_fails_closes_the_way(void **state)
     world_free(&world);
 }
 
-static void what_speaks_another_dialect_is_dropped(void **state)
+static struct world *with_dialects(struct functions *functions, unsigned a, unsigned b)
+{
+    struct world *world = with_functions(2, functions);
+    world->rows->connections[0].dialects = a;
+    world->rows->connections[1].dialects = b;
+    return world;
+}
+
+static void only_what_speaks_another_dialect_is_asked_about(void **state)
 {
     (void)state;
-    struct world *world = world_new(ENGINE_POLICY_ACOG);
+    struct functions functions = {.drops = 0};
+    struct world *world =
+        with_dialects(&functions, ACOG_BIT(ACOG_DIALECT_CHAT), ACOG_BIT(ACOG_DIALECT_MESSAGES));
     struct acog_request_facts facts = world_facts(MODEL);
-    engine_rows_add(world->rows, "chat-only", ACOG_CHANNEL_DIRECT, MODEL);
-    engine_rows_add(world->rows, "b", ACOG_CHANNEL_BEDROCK, MODEL);
-    world->rows->connections[0].dialects = ACOG_BIT(ACOG_DIALECT_CHAT);
+    world_run(world, &facts);
+    assert_int_equal(functions.asked[ACOG_SLOT_TRANSLATION], 1);
+    assert_int_equal(functions.asked_about, 1);
+    assert_string_equal(world->tried, "a");
+    world_free(&world);
+}
+
+static void what_cannot_be_translated_is_dropped_with_the_reason(void **state)
+{
+    (void)state;
+    struct functions functions = {.drops = ACOG_BIT(0)};
+    struct world *world =
+        with_dialects(&functions, ACOG_BIT(ACOG_DIALECT_CHAT), ACOG_BIT(ACOG_DIALECT_MESSAGES));
+    struct acog_request_facts facts = world_facts(MODEL);
     world_run(world, &facts);
     assert_string_equal(world->tried, "b");
     assert_int_equal(world->request.plan[1].filter, 1);
-    facts.surface = ACOG_SURFACE_COUNT_TOKENS;
-    world->rows->connections[1].dialects = ACOG_BIT(ACOG_DIALECT_RESPONSES);
+    assert_true(acog_view_equal(world->request.plan[1].reason, ACOG_VIEW("legal stays in the EU")));
+    world_free(&world);
+}
+
+/* Decision 14: a request that would not mean the same is a 400 that says why. */
+static void a_request_that_nobody_can_be_told_is_invalid_for_that_reason(void **state)
+{
+    (void)state;
+    struct functions functions = {.drops = ACOG_BIT(0) | ACOG_BIT(1)};
+    struct world *world =
+        with_dialects(&functions, ACOG_BIT(ACOG_DIALECT_CHAT), ACOG_BIT(ACOG_DIALECT_GEMINI));
+    struct acog_request_facts facts = world_facts(MODEL);
     world_run(world, &facts);
+    assert_int_equal(world->error.condition, ACOG_CONDITION_INVALID_REQUEST);
+    assert_true(acog_view_equal(world->error.detail, ACOG_VIEW("legal stays in the EU")));
+    world_free(&world);
+}
+
+static void tokens_are_counted_by_those_who_speak_the_dialect_only(void **state)
+{
+    (void)state;
+    struct functions functions = {.drops = 0};
+    struct world *world =
+        with_dialects(&functions, ACOG_BIT(ACOG_DIALECT_CHAT), ACOG_BIT(ACOG_DIALECT_RESPONSES));
+    struct acog_request_facts facts = world_facts(MODEL);
+    facts.surface = ACOG_SURFACE_COUNT_TOKENS;
+    world_run(world, &facts);
+    assert_int_equal(functions.asked[ACOG_SLOT_TRANSLATION], 0);
     assert_int_equal(world->error.condition, ACOG_CONDITION_DIALECT);
     world_free(&world);
 }
@@ -340,7 +387,10 @@ int main(void)
         cmocka_unit_test(match_says_which_candidates_a_model_reaches),
         cmocka_unit_test(an_answer_outside_its_set_is_a_policy_error),
         cmocka_unit_test(a_filter_that_fails_closes_the_way),
-        cmocka_unit_test(what_speaks_another_dialect_is_dropped),
+        cmocka_unit_test(only_what_speaks_another_dialect_is_asked_about),
+        cmocka_unit_test(what_cannot_be_translated_is_dropped_with_the_reason),
+        cmocka_unit_test(a_request_that_nobody_can_be_told_is_invalid_for_that_reason),
+        cmocka_unit_test(tokens_are_counted_by_those_who_speak_the_dialect_only),
         cmocka_unit_test(one_model_and_one_candidate_for_a_connection),
         cmocka_unit_test(a_plan_alone_dispatches_nothing_and_takes_nothing),
         cmocka_unit_test(an_open_circuit_is_in_the_record),

@@ -46,6 +46,7 @@ struct observed {
     bool answered_error;
     bool replayed;
     bool a_failure_was_seen;
+    bool untranslatable[ACOG_PLAN_MAX]; /* by candidate */
 };
 
 struct chaos {
@@ -291,7 +292,7 @@ static void see_dispatch(struct chaos *chaos, struct observed *seen,
     assert_true(seen->resends <= policy->attempts.resend_max);
     assert_true(seen->extra_tries <= (policy->attempts.extra_slow_try ? 1U : 0U));
     assert_true(seen->fallbacks <= 1);
-    assert_true((connection->dialects & ACOG_BIT(ACOG_DIALECT_CHAT)) != 0);
+    assert_false(seen->untranslatable[action->dispatch.candidate]);
     assert_int_not_equal(connection->usable, ACOG_USABLE_NO);
     assert_int_equal(attempt->fallback, seen->kept != 0);
     if (!attempt->fallback) {
@@ -510,6 +511,12 @@ static void answer(struct chaos *chaos, struct observed *seen)
     case ACOG_SLOT_MATCH:
         event.answer.count = match_for(chaos, seen->ask.model);
         event.answer.candidates = chaos->candidates;
+        break;
+    case ACOG_SLOT_TRANSLATION:
+        for (size_t i = 0; i < seen->ask.count; i++) {
+            seen->untranslatable[seen->ask.candidates[i]] = !chaos->verdicts[i].keep;
+        }
+        event.answer.verdicts = chaos->verdicts;
         break;
     case ACOG_SLOT_FILTER:
     case ACOG_SLOT_USABLE:

@@ -75,7 +75,7 @@ static void a_plan_names_each_candidate_and_why_it_was_dropped(void **state)
     printed_has(&explained.out, "   -  one    direct   m-1  dropped by ");
     printed_has(&explained.out,
                 "gateway.lua:7: legal stays in the EU\n"); /* its place is its name */
-    printed_has(&explained.out, "   -  three  direct   m-1  dropped by dialect");
+    printed_has(&explained.out, "   -  three  direct   m-1  dropped by ");
     assert_int_equal(explained.result, ACOG_EXIT_FINE);
     explained_fini(&explained);
 }
@@ -88,6 +88,21 @@ static void the_first_surface_with_a_candidate_is_explained(void **state)
     explain(&explained, configuration, on_chat);
     printed_has(&explained.out, "model m-2 on chat, policy acme\n   1  three");
     assert_int_equal(explained.result, ACOG_EXIT_FINE);
+    explained_fini(&explained);
+}
+
+static void another_dialect_is_named_or_says_why_it_cannot_be(void **state)
+{
+    (void)state;
+    struct explained explained;
+    static const char *const chat[] = {"--model", "m-1", "--surface", "chat", NULL};
+    explain(&explained, configuration, chat);
+    printed_has(&explained.out, "m-1  kept, translated to messages\n");
+    explained_fini(&explained);
+    static const char *const counted[] = {"--model", "m-1", "--surface", "count_tokens", NULL};
+    explain(&explained, configuration, counted);
+    printed_has(&explained.out,
+                "   -  three  direct   m-1  dropped by dialect: does not speak this API\n");
     explained_fini(&explained);
 }
 
@@ -216,6 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_names_each_candidate_and_why_it_was_dropped),
         cmocka_unit_test(the_first_surface_with_a_candidate_is_explained),
+        cmocka_unit_test(another_dialect_is_named_or_says_why_it_cannot_be),
         cmocka_unit_test(a_surface_that_nobody_speaks_is_not_the_reason),
         cmocka_unit_test(a_policy_that_fails_is_told_once),
         cmocka_unit_test(a_plan_that_leaves_nothing_says_what_the_client_would_get),
