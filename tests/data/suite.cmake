@@ -9,7 +9,7 @@ if(TARGET acog)
 endif()
 
 # The facts of recorded errors beside a reviewed table.
-add_executable(data_errors "${CMAKE_CURRENT_LIST_DIR}/errors_test.c")
+add_executable(data_errors "${CMAKE_CURRENT_LIST_DIR}/errors_test.c" "${CMAKE_CURRENT_LIST_DIR}/grade.c")
 target_include_directories(data_errors PRIVATE "${CMAKE_SOURCE_DIR}")
 target_link_libraries(data_errors PRIVATE acog_test_support acog_policy acog_engine acog_dialect acog_stream acog_base
                                           PkgConfig::CMOCKA PkgConfig::JANSSON)
