@@ -1,5 +1,7 @@
 --- policies/kontinent: Kontinent AI "Reliability" as data. Each value names its line in CONFORMANCE
--- (S2, gaps G2, part D); README.md tells it as a story.
+-- (S2, gaps G2, part D); README.md tells it as a story. What stands nowhere here is the default of
+-- lua/acog.md: the fixed order is that of the configuration (S2.1), every route is tried (S2.31),
+-- with no pause, and each answer has an x-request-id (S2.57).
 local acog = require "acog"
 
 -- S2.3, S2.4: it goes to the next route, and the route has one failure more.
@@ -10,8 +12,7 @@ local too_late = { move = "next", charge = 1, by_time = true }
 return acog.policy {
   name = "kontinent",
 
-  order = { "catalogue", -- S2.1: a fixed order
-    "demoted_last" }, -- S2.25, S2.32
+  order = { "demoted_last" }, -- S2.25, S2.32
 
   classify = {
     { cause = { "connect", "closed", "cut" }, class = "network" }, -- S2.3
@@ -19,7 +20,7 @@ return acog.policy {
     { clock = "first_event", class = "timeout_first_event" }, -- S2.7
     { clock = "total", class = "timeout_full" },
     { cause = "stream_error", class = "stream_error_first" }, -- S2.6
-    { cause = { "bad_answer", "held_full" }, class = "bad_answer" },
+    { cause = "bad_answer", class = "bad_answer" },
     { status = { 429, 503 }, shape = "overload", class = "overloaded" }, -- S2.27
     { status = { 401, 402, 403 }, class = "auth" }, -- S2.4, and G2.7
     { status = 404, class = "not_found" },
@@ -27,7 +28,7 @@ return acog.policy {
     { status = { 409, 425 }, class = "conflict" },
     { status = 429, class = "throttled" },
     { status = "5xx", class = "server_error" },
-    { cause = "status", shape = "cannot_serve", class = "cannot_serve" }, -- S2.5
+    { shape = "cannot_serve", class = "cannot_serve" }, -- S2.5
     { cause = "status", class = "invalid_request" }, -- S2.8, G2.6: everything else
   },
 
@@ -47,15 +48,12 @@ return acog.policy {
     server_error = moves_on,
     cannot_serve = moves_on,
     -- S2.8: the request's own fault: the model's message, and no failure of the route (S2.34).
-    invalid_request = { move = "no", charge = 0, status = 400,
+    invalid_request = { status = 400,
       export = "upstream_invalid_request", relay = "message" },
-    died_after_commit = { charge = 1, export = "PROVIDER_ERROR", type = "api_error" },
-    client_cancel = { charge = "ignore" },
+    died_after_commit = { charge = 1 },
   },
 
-  attempts = { max = 0, -- S2.31: every route
-    extra_slow_try = true }, -- S2.18, S2.21
-  backoff = { kind = "none" },
+  attempts = { extra_slow_try = true }, -- S2.18, S2.21
 
   clocks = {
     connect = 10,
@@ -74,13 +72,11 @@ return acog.policy {
 
   -- S2.24-S2.33: three failures in sequence, five minutes at the end; failed tries: 10, 20, 30.
   health = { mode = "demote", key = "model_connection", threshold = 3, cooldown = 300, factor = 2,
-    cooldown_max = 1800, all_open = "earliest_first" },
+    cooldown_max = 1800 },
 
   commit = { hold_until = "first_event" }, -- S2.6, S2.17
 
   on_client_close = { drain = 15 }, -- S2.45
-
-  response_headers = { ["x-request-id"] = "request_id" }, -- S2.57
 
   errors = {
     unknown_model = { status = 503, code = "SUPPLY_NOT_CONFIGURED", type = "api_error", -- S2.38

@@ -1,5 +1,7 @@
 --- policies/rolter: Rolter's `takes_over` fallback targets as data. Each value names its line in
--- CONFORMANCE (S1, gaps G1, part D); README.md tells it as a story.
+-- CONFORMANCE (S1, gaps G1, part D); README.md tells it as a story. What stands nowhere here is the
+-- default of lua/acog.md: a target gets the id that it declares (S1.17), and one that takes over
+-- stands where it was declared (decision 7, G1.2).
 local acog = require "acog"
 
 -- G1.1: what a target may take over, by these words; `refusal` has categories besides.
@@ -11,12 +13,10 @@ local server_error = { move = "next", charge = 1, takeover = "server_error", sta
   export = "upstream_error" }
 
 -- S1.14: final, and forwarded unchanged, body included.
-local forwarded = { move = "no", charge = 0, relay = "verbatim" }
+local forwarded = { relay = "verbatim" }
 
 return acog.policy {
   name = "rolter",
-
-  send_id = "declared", -- S1.17: a target's own model, else the route's
 
   filters = {
     "declared",
@@ -24,7 +24,7 @@ return acog.policy {
     "unrestricted", -- S1.3: a target with takes_over is never dialled first
     "circuit",
   },
-  order = { "spread_first", "catalogue" }, -- S1.1: the strategy's pick, then the untried in order
+  order = { "spread_first" }, -- S1.1: the strategy's pick, then the untried in order
   spread = "weighted", -- S1.4: over ordinary targets only
 
   -- Statuses first; a body is read only where a target waits for refusals (S1.12).
@@ -32,18 +32,17 @@ return acog.policy {
     { cause = { "connect", "closed", "cut" }, class = "network" },
     { clock = "connect", class = "timeout_connect" },
     { clock = "headers", class = "timeout_headers" },
-    { cause = { "stream_error", "bad_answer", "held_full" }, class = "bad_answer" },
     { status = 429, class = "throttled" },
     { status = 408, class = "status_408" },
     { status = "5xx", class = "server_error" },
     { status = 451, class = "refusal" }, -- S1.13: any body
     { status = { 400, 403, 422 }, shape = "refusal", class = "refusal" }, -- S1.13
     { status = "4xx", class = "invalid_request" }, -- S1.14
-    { cause = "status", class = "bad_answer" },
+    { cause = { "status", "bad_answer", "stream_error" }, class = "bad_answer" },
   },
 
   classes = {
-    throttled = { move = "next", charge = 0, takeover = "throttled", status = 429,
+    throttled = { move = "next", takeover = "throttled",
       export = "upstream_rate_limited", retry_after = "upstream", retry_after_max = 300,
       pool = { min = 5, max = 300 } }, -- D8: parked, not charged
     status_408 = timeout,
@@ -53,14 +52,12 @@ return acog.policy {
     bad_answer = server_error,
     server_error = server_error,
     -- S1.11, G1.7: not transient, so never to an ordinary target, and no fault of this one.
-    refusal = { move = "restricted", charge = 0, takeover = "refusal", relay = "verbatim" },
+    refusal = { move = "restricted", takeover = "refusal", relay = "verbatim" },
     invalid_request = forwarded,
-    died_after_commit = { charge = 1, export = "upstream_error" },
-    client_cancel = { charge = "ignore" },
+    died_after_commit = { charge = 1 },
   },
 
-  attempts = { max = 3, -- S1.6: one and `max_retries`, which is 2; S1.7
-    restricted = "declared_order" }, -- decision 7, G1.2
+  attempts = { max = 3 }, -- S1.6: one and `max_retries`, which is 2; S1.7
   backoff = { kind = "exponential", min_ms = 100, max_ms = 2000, retry_after_max = 30 },
   clocks = { connect = 10, headers = 60 },
 
@@ -71,7 +68,6 @@ return acog.policy {
   commit = { hold_until = "headers", whole = "headers" },
 
   response_headers = {
-    ["x-request-id"] = "request_id",
     ["x-rolter-target"] = "connection",
     ["x-rolter-model"] = "resolved_model",
     ["x-rolter-fallback-reason"] = "fallback_reason", -- S1.22, as a header

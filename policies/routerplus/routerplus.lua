@@ -1,5 +1,7 @@
 --- policies/routerplus: RouterPlus "Routing & failover" as data. Each value names its line in
--- CONFORMANCE (S0, gaps G0, part D); README.md tells it as a story.
+-- CONFORMANCE (S0, gaps G0, part D); README.md tells it as a story. What stands nowhere here is the
+-- default of lua/acog.md: all deployments are tried (S0.11), with no backoff (S0.12), each has a
+-- circuit of its own (S0.48), and a stream that has begun ends with one error event (S0.26).
 local acog = require "acog"
 local version = require "acog.version"
 
@@ -29,36 +31,34 @@ return acog.policy {
     "circuit", -- S0.9; nothing left: 503 at once (S0.58)
   },
   -- S0.10: ascending, stable; a dedicated endpoint's own capacity before all (S0.16).
-  order = { "reserved", "priority", "catalogue" },
+  order = { "reserved", "priority" },
 
   -- Decided once, from what was read of the error (S0.33); the first row that fits.
   classify = {
-    { cause = { "status", "stream_error" }, shape = "refusal", class = "refusal" }, -- S0.34
+    { shape = "refusal", class = "refusal" }, -- S0.34
     { status = 429, class = "throttled" }, -- S0.39
     { status = { 401, 402, 403 }, class = "auth" }, -- S0.40
     { status = 400, shape = { "key_bad", "no_credit" }, class = "auth" }, -- S0.40, said as a 400
-    { cause = { "status", "stream_error" }, shape = "context_overflow",
-      class = "context_overflow" }, -- S0.41
+    { shape = "context_overflow", class = "context_overflow" }, -- S0.41
     { status = 404, class = "not_found" }, -- S0.43
-    { cause = "status", shape = "model_unknown", class = "not_found" },
+    { shape = "model_unknown", class = "not_found" },
     { status = "5xx", class = "server_error" }, -- S0.44
-    { cause = "status", shape = "overload", class = "overloaded" },
+    { shape = "overload", class = "overloaded" },
     { status = "4xx", class = "invalid_request" }, -- S0.45
     { cause = { "connect", "closed", "cut" }, class = "network" }, -- S0.22
     { clock = "connect", class = "timeout_connect" },
     { clock = "headers", class = "timeout_headers" },
     { cause = "stream_error", class = "stream_error_first" },
-    { cause = { "status", "bad_answer", "held_full" }, class = "bad_answer" },
+    { cause = { "status", "bad_answer" }, class = "bad_answer" },
   },
 
-  classes = {
+  classes = { -- a row that names no `move` ends the request, one without `charge` is no fault
     throttled = { move = "next", charge = 1, export = "rate_limit", retryable = true, -- S0.39
-      retry_after = "upstream", retry_after_max = 60, -- S0.74
+      retry_after = "upstream", -- S0.74: at most 60
       pool = { min = 1, max = 60 } }, -- S0.54
-    auth = { move = "next", charge = 1, export = "auth" }, -- S0.40, S0.46
-    context_overflow = { move = "no", charge = 0, status = 400,
-      export = "context_overflow" }, -- S0.37
-    refusal = { move = "no", charge = 0, status = 400, export = "content_policy" }, -- S0.35
+    auth = { move = "next", charge = 1 }, -- S0.40, S0.46
+    context_overflow = { status = 400 }, -- S0.37
+    refusal = { status = 400, export = "content_policy" }, -- S0.35
     not_found = { move = "next", charge = 1, export = "model_unavailable" }, -- S0.43
     server_error = upstream_error,
     overloaded = upstream_error,
@@ -67,27 +67,23 @@ return acog.policy {
     timeout_headers = upstream_error,
     stream_error_first = upstream_error,
     bad_answer = upstream_error,
-    invalid_request = { move = "no", charge = 0, export = "upstream_error" }, -- S0.45, S0.52
+    invalid_request = { export = "upstream_error" }, -- S0.45, S0.52
     client_cancel = { charge = "success" }, -- S0.55
     died_after_commit = { charge = 1, export = "upstream_error" }, -- S0.26
   },
 
-  attempts = { max = 0 }, -- S0.11: all of them
-  backoff = { kind = "none" }, -- S0.12
   clocks = { connect = 10, headers = 20 }, -- S0.22
 
   -- S0.48-S0.51: two failures in sequence, thirty seconds, one probe.
-  health = { mode = "exclude", key = "connection", threshold = 2, cooldown = 30,
-    all_open = "refuse" },
+  health = { mode = "exclude", threshold = 2, cooldown = 30 },
 
   -- S0.19, S0.21: the first byte that is written ends switching, and it goes out with the first of
   -- these; a frame that holds a role or a usage report alone is held back (G0.8).
-  commit = { hold_until = "first_output",
+  commit = {
     outputs = { "text", "reasoning", "tool", "refusal" },
     started_on = { "text", "reasoning", "tool", "refusal", "usage" } }, -- G0.6
 
-  response_headers = {
-    ["x-request-id"] = "request_id", -- S0.61
+  response_headers = { -- and x-request-id, which every answer has (S0.61)
     ["x-tm-provider"] = "connection", -- S0.62
     ["x-tm-served-by"] = "served_by", -- S0.63
     ["x-tm-upstream-model"] = { fact = "upstream_model", only = "differs" }, -- S0.64
@@ -98,10 +94,10 @@ return acog.policy {
     ["x-tm-dedicated-endpoint"] = "dedicated_endpoint", -- S0.69
     ["x-tm-route-role"] = "route_role",
     ["x-tm-queue-ms"] = "queue_ms", -- S0.70
-    ["x-tm-error-code"] = { fact = "error_class", only = "error" }, -- S0.72
-    ["x-tm-error-origin"] = { fact = "error_origin", only = "error" }, -- S0.73
-    ["x-tm-limit-kind"] = { fact = "limit_kind", only = "error" }, -- S0.75
-    ["x-should-retry"] = { fact = "retryable", only = "error" }, -- what the SDKs read
+    ["x-tm-error-code"] = "error_class", -- S0.72
+    ["x-tm-error-origin"] = "error_origin", -- S0.73
+    ["x-tm-limit-kind"] = "limit_kind", -- S0.75
+    ["x-should-retry"] = "retryable", -- what the SDKs read
   },
 
   errors = {
@@ -113,11 +109,4 @@ return acog.policy {
     exhausted = { use_last = true }, -- G0.1
   },
   error_body = { chat = openai, responses = openai, messages = anthropic },
-
-  -- S0.26: the tokens that were produced, and exactly one terminal error event.
-  stream_error = {
-    chat = { event = "event", lost = "event" },
-    messages = { event = "event", lost = "event" },
-    responses = { event = "event", lost = "event" },
-  },
 }
