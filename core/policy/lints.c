@@ -404,8 +404,55 @@ static void lint_usable(struct compile *compile)
     }
 }
 
+/* -- what a connection says and no row of the policy asks ------------------------------------------------ */
+
+/* A function may go by any field of a candidate. */
+static bool has_function(const struct acog_policy *policy)
+{
+    bool any = false;
+    for (size_t i = 0; i < policy->order_count; i++) {
+        any = any || policy->order[i].kind == ACOG_ORDER_FUNCTION;
+    }
+    for (size_t i = 0; i < policy->filter_count; i++) {
+        any = any || policy->filters[i].kind == ACOG_FILTER_FUNCTION;
+    }
+    return any;
+}
+
+static bool orders_by_priority(const struct acog_policy *policy)
+{
+    bool any = false;
+    for (size_t i = 0; i < policy->order_count; i++) {
+        any = any || policy->order[i].kind == ACOG_ORDER_PRIORITY;
+    }
+    return any;
+}
+
+static void lint_connections(struct compile *compile)
+{
+    const struct acog_policy *policy = &compile->snapshot->policy;
+    struct reader *reader = &compile->reader;
+    bool by_priority = orders_by_priority(policy);
+    for (size_t i = 0; i < compile->connection_count && !has_function(policy); i++) {
+        const struct acog_connection *connection = &compile->connections[i];
+        reader_root(reader, compile->places[i], "connection \"%.*s\"",
+                    ACOG_VIEW_FMT(connection->id));
+        if (connection->priority != 0 && !by_priority) {
+            reader_warn(reader, "priority has no effect: the policy's order lacks \"priority\"");
+        }
+        if (connection->weight != 1 && policy->spread == ACOG_SPREAD_NONE) {
+            reader_warn(reader, "weight has no effect: the policy's spread is \"none\"");
+        }
+        if (connection->is_default && !policy->exclusive_default) {
+            reader_warn(reader,
+                        "default has no effect: the policy's filters lack \"default_exclusive\"");
+        }
+    }
+}
+
 void compile_model_lints(struct compile *compile)
 {
+    lint_connections(compile);
     lint_prices(compile);
     lint_usable(compile);
 }

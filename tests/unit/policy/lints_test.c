@@ -224,6 +224,33 @@ static void price_orders_for_arbitrage_only(void **state)
     assert_false(warns(ALONE(NO_FALLBACK), NULL)); /* policies.acog waits for it to be turned on */
 }
 
+static void what_a_connection_says_and_nobody_asks_is_a_finding(void **state)
+{
+    (void)state;
+#define SAYS(policy, field) GATEWAY(policy, ON("a", "models = { \"m\" }, " field))
+#define PLAIN               ":with { " NO_FALLBACK " }"
+    const char *priority = "connection \"a\": priority has no effect";
+    assert_true(warns(SAYS(PLAIN, "priority = 2"), priority));
+    assert_false(
+        warns(SAYS(":with { " NO_FALLBACK ", spread = \"none\", order = { \"priority\" } }",
+                   "priority = 2"),
+              NULL));
+    assert_false(warns(SAYS(":with { " NO_FALLBACK ", spread = \"none\", order = { function(_, "
+                            "candidate) return candidate.priority end } }",
+                            "priority = 2"),
+                       NULL)); /* a function may go by it */
+    assert_false(warns(SAYS(PLAIN, "weight = 2, default = true"), NULL));
+    assert_true(
+        warns(SAYS(":with { " NO_FALLBACK ", order = {}, spread = \"none\" }", "weight = 2"),
+              "connection \"a\": weight has no effect"));
+    assert_true(warns(SAYS(":with { " NO_FALLBACK
+                           ", filters = base.filters:without(\"default_exclusive\") }",
+                           "default = true"),
+                      "connection \"a\": default has no effect"));
+#undef PLAIN
+#undef SAYS
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +265,7 @@ int main(void)
         cmocka_unit_test(a_fallback_model_needs_an_answer_that_is_seen_to_refuse),
         cmocka_unit_test(seconds_that_look_like_milliseconds_are_a_finding),
         cmocka_unit_test(price_orders_for_arbitrage_only),
+        cmocka_unit_test(what_a_connection_says_and_nobody_asks_is_a_finding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
