@@ -1,0 +1,616 @@
+/* read_responses_test.c - what a client's Responses request means. Bodies have ' for ". */
+#include "acog/translate.h"
+#include "core/dialect/conversation.h"
+#include "tests/support/check.h"
+#include "tests/support/conversation_shown.h"
+#include "tests/support/memory_sweep.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BYTES_MAX ((size_t)1 << 18U)
+
+struct bench {
+    struct acog_arena arena;
+    struct acog_request_problem problem;
+    const struct acog_conversation *conversation;
+    char *body;
+};
+
+static char *with_quotes(const char *text)
+{
+    char *copy = strdup(text);
+    assert_non_null(copy);
+    for (char *at = copy; *at != '\0'; at++) {
+        *at = *at == '\'' ? '"' : *at;
+    }
+    return copy;
+}
+
+static enum acog_code read_body(struct bench *bench, const char *body)
+{
+    memset(bench, 0, sizeof(*bench));
+    acog_arena_init(&bench->arena, BYTES_MAX);
+    bench->body = with_quotes(body);
+    return acog_conversation_read(ACOG_SURFACE_RESPONSES, acog_view_of(bench->body), &bench->arena,
+                                  &bench->conversation, &bench->problem);
+}
+
+static void end(struct bench *bench)
+{
+    acog_arena_fini(&bench->arena);
+    free(bench->body);
+}
+
+static void is_read_as(const char *body, const char *expected)
+{
+    struct bench bench;
+    struct acog_buffer shown;
+    char *wanted = with_quotes(expected);
+    acog_buffer_init(&shown, BYTES_MAX);
+    if (read_body(&bench, body) != ACOG_OK) {
+        fail_msg("%s\n%s", body, bench.problem.text);
+    }
+    show_conversation(&shown, bench.conversation);
+    if (!acog_view_equal(acog_buffer_view(&shown), acog_view_of(wanted))) {
+        fail_msg("%s\nis read as\n%.*s\nnot as\n%s", body, (int)shown.len, shown.ptr, wanted);
+    }
+    acog_buffer_fini(&shown);
+    free(wanted);
+    end(&bench);
+}
+
+static void items_are_read_as(const char *items, const char *expected)
+{
+    char body[4096];
+    int length = snprintf(body, sizeof(body), "{'model':'m','input':[%s]}", items);
+    assert_true(length > 0 && (size_t)length < sizeof(body));
+    is_read_as(body, expected);
+}
+
+static void is_refused(const char *body, const char *problem)
+{
+    struct bench bench;
+    char *wanted = with_quotes(problem);
+    enum acog_code code = read_body(&bench, body);
+    if (code != ACOG_INVALID || strstr(bench.problem.text, wanted) == NULL) {
+        fail_msg("%s\ncode %d, problem %s", body, (int)code, bench.problem.text);
+    }
+    free(wanted);
+    end(&bench);
+}
+
+static void items_are_refused(const char *items, const char *problem)
+{
+    char body[4096];
+    int length = snprintf(body, sizeof(body), "{'model':'m','input':[%s]}", items);
+    assert_true(length > 0 && (size_t)length < sizeof(body));
+    is_refused(body, problem);
+}
+
+/* A body with one user message and `more`, ready to be looked at. */
+static const struct acog_conversation *with(struct bench *bench, const char *more)
+{
+    char body[4096];
+    int length = snprintf(body, sizeof(body), "{'model':'m','input':'x'%s}", more);
+    assert_true(length > 0 && (size_t)length < sizeof(body));
+    enum acog_code code = read_body(bench, body);
+    if (code != ACOG_OK) {
+        fail_msg("%s\n%s", body, bench->problem.text);
+    }
+    return bench->conversation;
+}
+
+static bool names(const struct acog_conversation *conversation, const char *name)
+{
+    const struct acog_unknown_field *unknown = conversation->unknown;
+    while (unknown != NULL && !acog_json_text_is(unknown->name, acog_view_of(name))) {
+        unknown = unknown->next;
+    }
+    return unknown != NULL;
+}
+
+static bool has(const struct acog_conversation *conversation, enum acog_field field)
+{
+    return acog_json_present(conversation->fields[field]);
+}
+
+static bool is(struct acog_json_value value, const char *raw)
+{
+    char *wanted = with_quotes(raw);
+    bool equal = acog_view_equal(value.raw, acog_view_of(wanted));
+    free(wanted);
+    return equal;
+}
+
+/* Why it does not fit a messages upstream; empty: it does. */
+static const char *objection(struct bench *bench, const char *more)
+{
+    struct acog_model_rules rules = acog_model_rules_default(ACOG_DIALECT_MESSAGES);
+    rules.schema = ACOG_SCHEMA_NATIVE;
+    (void)with(bench, more);
+    enum acog_code code =
+        acog_conversation_fits(bench->conversation, ACOG_DIALECT_MESSAGES, &rules, &bench->problem);
+    return code == ACOG_OK ? "" : bench->problem.text;
+}
+
+static void does_not_fit(const char *more, const char *problem)
+{
+    struct bench bench;
+    const char *why = objection(&bench, more);
+    if (strstr(why, problem) == NULL) {
+        fail_msg("%s\nproblem: %s", more, why);
+    }
+    end(&bench);
+}
+
+/* -- messages -------------------------------------------------------------------------------------- */
+
+static void an_input_is_a_text_or_items(void **state)
+{
+    (void)state;
+    is_read_as("{'model':'m','input':'hi \\u00e9'}", "user text 'hi \\u00e9'\n");
+    items_are_read_as("{'role':'user','content':'a'},"
+                      "{'type':'message','role':'user','content':[{'type':'input_text','text':'b'},"
+                      "{'type':'input_text','text':'c'}]}",
+                      "user text 'a'\nuser text 'b'\nuser text 'c'\n");
+    items_are_read_as("{'role':'user','content':'a'},"
+                      "{'role':'assistant','content':'b'},"
+                      "{'type':'message','role':'assistant','id':'msg_1','status':'completed',"
+                      "'content':[{'type':'output_text','text':'c','annotations':[]},"
+                      "{'type':'refusal','refusal':'no'}]},"
+                      "{'role':'user','content':'d'}",
+                      "user text 'a'\nassistant text 'b'\nassistant text 'c'\n"
+                      "assistant refusal 'no'\nuser text 'd'\n");
+    is_refused("{'model':'m'}", "input: must be a string or a list");
+    is_refused("{'model':'m','input':''}", "no message");
+    items_are_refused("5", "input[0]: must be an object");
+    items_are_refused("{'role':'user','content':'a'},{'role':'robot','content':'a'}",
+                      "input[1].role: must be");
+    items_are_refused("{'role':'user'}", "input[0].content: must be a string or a list");
+    items_are_refused("{'role':'user','content':[{'type':'input_text','text':'a'},'b']}",
+                      "input[0].content[1]: must be an object");
+    items_are_refused("{'role':'user','content':[{'type':'input_text'}]}",
+                      "input[0].content[0]: must have a text");
+}
+
+/* B14 */
+static void instructions_lead_and_later_system_messages_stay_in_their_place(void **state)
+{
+    (void)state;
+    is_read_as("{'input':[{'role':'developer','content':'second'},{'role':'system','content':["
+               "{'type':'input_text','text':'third'}]},{'role':'user','content':'a'},"
+               "{'role':'developer','content':'now German'},{'role':'user','content':'b'}],"
+               "'model':'m','instructions':'first'}",
+               "system text 'first'\nsystem text 'second'\nsystem text 'third'\n"
+               "user text 'a'\nlater system text 'now German'\nuser text 'b'\n");
+    is_read_as("{'model':'m','instructions':null,'input':'a'}", "user text 'a'\n");
+    is_refused("{'model':'m','instructions':['a'],'input':'a'}", "instructions: must be a string");
+    items_are_refused(
+        "{'role':'system','content':[{'type':'input_image','image_url':'https://i'}]}",
+        "input[0].content[0]: a system message has texts only");
+}
+
+/* B16 */
+static void media_are_what_their_data_url_says(void **state)
+{
+    (void)state;
+    items_are_read_as(
+        "{'role':'user','content':["
+        "{'type':'input_image','image_url':'data:image\\/png;base64,iVBO\\/w==','detail':'low'},"
+        "{'type':'input_image','image_url':'https://img.example/x.webp?sig=a%2Bb'},"
+        "{'type':'input_image','file_id':'file-1'},"
+        "{'type':'input_audio','input_audio':{'data':'UklG','format':'wav'}}]}",
+        "user image base64 image/png 'iVBO\\/w==' detail 'low'\n"
+        "user image url  'https://img.example/x.webp?sig=a%2Bb'\n"
+        "user image id  'file-1'\nuser audio base64 audio/wav 'UklG'\n");
+    items_are_read_as(
+        "{'role':'user','content':["
+        "{'type':'input_file','filename':'a.pdf','file_data':'data:application/pdf;base64,JVBE'},"
+        "{'type':'input_file','filename':'b.TXT','file_data':'aGk='},"
+        "{'type':'input_file','file_url':'https://f.example/c'},"
+        "{'type':'input_file','file_id':'file-2'}]}",
+        "user document base64 application/pdf 'JVBE' name 'a.pdf'\n"
+        "user document base64 text/plain 'aGk=' name 'b.TXT'\n"
+        "user document url  'https://f.example/c'\nuser file id  'file-2'\n");
+    items_are_refused("{'role':'user','content':[{'type':'input_image'}]}",
+                      "input[0].content[0]: an image must have");
+    items_are_refused("{'role':'user','content':[{'type':'input_file','filename':'a'}]}",
+                      "input[0].content[0]: a file must have");
+    items_are_refused("{'role':'user','content':[{'type':'input_audio','input_audio':"
+                      "{'data':'a','format':'midi'}}]}",
+                      "input[0].content[0]: input_audio must have");
+}
+
+/* B05 */
+static void an_empty_text_is_gone_and_its_marker_moves(void **state)
+{
+    (void)state;
+    items_are_read_as("{'role':'user','content':[{'type':'input_text','text':'a'},"
+                      "{'type':'input_text','text':' ','cache_control':{'type':'ephemeral'}}]},"
+                      "{'role':'assistant','content':''},{'role':'user','content':'b'}",
+                      "user text 'a' cache {'type':'ephemeral'}\nuser text 'b'\n");
+}
+
+/* -- tools in the history -------------------------------------------------------------------------- */
+
+/* B33 */
+static void consecutive_calls_are_one_turn_and_so_are_their_results(void **state)
+{
+    (void)state;
+    items_are_read_as(
+        "{'role':'user','content':[{'type':'input_text','text':'two cities'}]},"
+        "{'type':'message','role':'assistant','content':[{'type':'output_text','text':'looking',"
+        "'annotations':[]}]},"
+        "{'type':'function_call','id':'fc_1','call_id':'f1','name':'w','arguments':'{\\'c\\':1}'},"
+        "{'type':'function_call','id':'fc_2','call_id':'f2','name':'w','arguments':''},"
+        "{'type':'function_call_output','call_id':'f1','output':'sun'},"
+        "{'type':'function_call_output','call_id':'f2','output':'rain'}",
+        "user text 'two cities'\nassistant text 'looking'\nassistant call 'f1' 'w' {'c':1}\n"
+        "assistant call 'f2' 'w' {}\nuser result 'f1'\n. text 'sun'\nuser result 'f2'\n"
+        ". text 'rain'\n");
+}
+
+static void a_result_is_a_text_or_parts(void **state)
+{
+    (void)state;
+    items_are_read_as("{'role':'user','content':'x'},"
+                      "{'type':'function_call','call_id':'f1','name':'w','arguments':'[]'},"
+                      "{'role':'assistant','content':'said late'},"
+                      "{'role':'user','content':'asked early'},"
+                      "{'type':'function_call_output','call_id':'f1','output':["
+                      "{'type':'input_text','text':'see'},"
+                      "{'type':'input_image','image_url':'data:image/gif;base64,R0lG'}]}",
+                      "user text 'x'\nassistant text 'said late'\nassistant call 'f1' 'w' {}\n"
+                      "user result 'f1'\n. text 'see'\n. image base64 image/gif 'R0lG'\n"
+                      "user text 'asked early'\n");
+    items_are_read_as("{'role':'user','content':'x'},"
+                      "{'type':'function_call','call_id':'f1','name':'w','arguments':'{}'},"
+                      "{'type':'function_call_output','call_id':'f1','output':''}",
+                      "user text 'x'\nassistant call 'f1' 'w' {}\nuser result 'f1'\n");
+}
+
+/* Decision 13 */
+static void a_broken_tool_history_is_refused_with_its_place(void **state)
+{
+    (void)state;
+    items_are_refused("{'type':'function_call','name':'w','arguments':'{}'}",
+                      "input[0]: a function_call must have call_id and name");
+    items_are_refused("{'type':'function_call_output','output':'a'}",
+                      "input[0]: a function_call_output must have call_id");
+    items_are_refused("{'type':'function_call_output','call_id':'f1','output':7}",
+                      "input[0].output: must be a string or a list");
+    items_are_refused("{'role':'user','content':'x'},"
+                      "{'type':'function_call_output','call_id':'f1','output':'a'}",
+                      "the tool result for 'f1' answers no call");
+    items_are_refused("{'role':'user','content':'x'},"
+                      "{'type':'function_call','call_id':'f1','name':'w','arguments':'{'},"
+                      "{'type':'function_call_output','call_id':'f1','output':'a'}",
+                      "the arguments of the call 'f1' are not a JSON object");
+}
+
+/* -- reasoning ------------------------------------------------------------------------------------- */
+
+static void the_maker_is_given_the_items_id_back(void **state)
+{
+    (void)state;
+    struct bench bench;
+    assert_int_equal(read_body(&bench, "{'model':'m','input':[{'type':'reasoning','id':'rs_3',"
+                                       "'summary':[],'encrypted_content':'c2Vj'}]}"),
+                     ACOG_OK);
+    assert_true(acog_view_equal(bench.conversation->turns->parts.first->opaque.id.bytes,
+                                ACOG_VIEW("rs_3")));
+    end(&bench);
+}
+
+/* B39 */
+static void reasoning_is_kept_if_there_is_anything_in_it(void **state)
+{
+    (void)state;
+    items_are_read_as(
+        "{'role':'user','content':'a'},"
+        "{'type':'reasoning','id':'rs_1','summary':[],'encrypted_content':'b3Bh'},"
+        "{'type':'reasoning','id':'rs_2','summary':[{'type':'summary_text','text':'one'},"
+        "{'type':'summary_text','text':'two'}],'content':[{'type':'reasoning_text','text':'3'}],"
+        "'encrypted_content':null},"
+        "{'type':'reasoning','id':'rs_3','summary':[{'type':'summary_text','text':'as \\u00e9'}],"
+        "'encrypted_content':'c2Vj'},"
+        "{'type':'reasoning','id':'rs_4','summary':[]},"
+        "{'role':'assistant','content':'b'}",
+        "user text 'a'\nassistant reasoning '' redacted responses 'b3Bh'\n"
+        "assistant reasoning 'one\\n\\ntwo\\n\\n3'\n"
+        "assistant reasoning 'as \\u00e9' opaque responses 'c2Vj'\nassistant text 'b'\n");
+}
+
+/* B28 */
+static void what_another_provider_sealed_is_known_by_its_tag(void **state)
+{
+    (void)state;
+    items_are_read_as(
+        "{'role':'user','content':'a'},"
+        "{'type':'reasoning','id':'rs_x_0','summary':[{'type':'summary_text','text':'plan'}],"
+        "'encrypted_content':'acog.messages..c2ln'},"
+        "{'type':'reasoning','id':'rs_x_1','summary':[],"
+        "'encrypted_content':'acog.redacted-messages..ZGF0'},"
+        "{'type':'function_call','call_id':'f1','name':'w','arguments':'{}'},"
+        "{'type':'reasoning','id':'rs_x_3','summary':[],'encrypted_content':'acog.gemini.f1.Q2E='},"
+        "{'type':'reasoning','id':'rs_x_4','summary':[],'encrypted_content':'acog.gemini.f9.Q2E='},"
+        "{'type':'function_call_output','call_id':'f1','output':'ok'}",
+        "user text 'a'\nassistant reasoning 'plan' opaque messages 'c2ln'\n"
+        "assistant reasoning '' redacted messages 'ZGF0'\n"
+        "assistant call 'f1' 'w' {} opaque gemini 'Q2E='\nuser result 'f1'\n. text 'ok'\n");
+}
+
+/* -- what only OpenAI can read --------------------------------------------------------------------- */
+
+/* Decision 14 */
+static void items_of_hosted_tools_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const char *const types[] = {
+        "web_search_call",  "file_search_call",     "code_interpreter_call",
+        "computer_call",    "computer_call_output", "mcp_call",
+        "mcp_list_tools",   "mcp_approval_request", "image_generation_call",
+        "local_shell_call", "item_reference",       "compaction",
+        "additional_tools", "custom_tool_call",     "tool_search_call",
+        "a_new_one"};
+    struct acog_model_rules rules = acog_model_rules_default(ACOG_DIALECT_MESSAGES);
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        struct bench bench;
+        char body[256];
+        (void)snprintf(body, sizeof(body),
+                       "{'model':'m','input':[{'role':'user','content':'x'},"
+                       "{'type':'%s','id':'i','call_id':'c'},{'role':'user','content':'y'}]}",
+                       types[i]);
+        assert_int_equal(read_body(&bench, body), ACOG_OK);
+        assert_int_equal(acog_conversation_fits(bench.conversation, ACOG_DIALECT_MESSAGES, &rules,
+                                                &bench.problem),
+                         ACOG_INVALID);
+        assert_non_null(strstr(bench.problem.text, types[i]));
+        end(&bench);
+    }
+    items_are_read_as("{'role':'user','content':'x'},{'id':'msg_1'}",
+                      "user text 'x'\nassistant foreign item_reference\n");
+    items_are_read_as("{'role':'user','content':[{'type':'input_hologram','data':'x'}]}",
+                      "user foreign input_hologram\n");
+}
+
+/* B40 */
+static void kept_state_is_refused_and_false_asks_for_none(void **state)
+{
+    (void)state;
+    struct bench bench;
+    is_refused("{'model':'m','previous_response_id':'resp_abc','input':'go on'}",
+               "previous_response_id: no state is kept");
+    is_refused("{'model':'m','conversation':{'id':'conv_1'},'input':'go on'}",
+               "conversation: no state is kept");
+    is_refused("{'model':'m','previous_response_id':'resp_abc','input':[{'type':"
+               "'function_call_output','call_id':'f1','output':'a'}]}",
+               "previous_response_id: no state is kept");
+    does_not_fit(",'background':true", "background");
+    does_not_fit(",'prompt':{'id':'pmpt_1'}", "prompt");
+    assert_string_equal(objection(&bench, ",'background':false,'previous_response_id':null,"
+                                          "'conversation':null,'prompt':null,'store':false"),
+                        "");
+    assert_null(bench.conversation->unknown);
+    assert_false(has(bench.conversation, ACOG_FIELD_STORE));
+    end(&bench);
+    assert_true(has(with(&bench, ",'store':true"), ACOG_FIELD_STORE));
+    end(&bench);
+}
+
+/* -- tools ----------------------------------------------------------------------------------------- */
+
+static void a_function_is_flat_and_any_other_tool_is_refused_by_its_type(void **state)
+{
+    (void)state;
+    struct bench bench;
+    const struct acog_tool *tool =
+        with(&bench, ",'tools':[{'type':'function','name':'f','description':'d','parameters':"
+                     "{'type':'object','x':1.50},'strict':true,'defer_loading':true},"
+                     "{'type':'function','name':'g','parameters':null,'strict':null}]")
+            ->tools;
+    assert_true(is(tool->name, "'f'") && is(tool->description, "'d'"));
+    assert_true(is(tool->schema, "{'type':'object','x':1.50}") && is(tool->strict, "true"));
+    assert_true(is(tool->next->name, "'g'"));
+    assert_false(acog_json_present(tool->next->schema) || acog_json_present(tool->next->strict));
+    assert_null(tool->next->next);
+    assert_true(names(bench.conversation, "tools.defer_loading"));
+    end(&bench);
+    does_not_fit(",'tools':[{'type':'web_search_preview'}]", "web_search_preview");
+    does_not_fit(",'tools':[{'type':'custom','name':'c'}]", "custom");
+    is_refused("{'model':'m','input':'x','tools':[{'type':'function'}]}",
+               "tools[0].name: must be a string");
+    is_refused("{'model':'m','input':'x','tools':[{'name':'f'}]}", "tools[0].type: must be");
+}
+
+#define TWO_TOOLS ",'tools':[{'type':'function','name':'f'},{'type':'function','name':'g'}]"
+
+/* B08, B09 */
+static void a_tool_choice_has_many_forms(void **state)
+{
+    (void)state;
+
+    static const struct {
+        const char *value;
+        enum acog_tool_choice choice;
+    } rows[] = {
+        {"'auto'", ACOG_TOOL_CHOICE_AUTO},
+        {"'none'", ACOG_TOOL_CHOICE_NONE},
+        {"'required'", ACOG_TOOL_CHOICE_REQUIRED},
+        {"null", ACOG_TOOL_CHOICE_UNSET},
+        {"{'type':'function','name':'g'}", ACOG_TOOL_CHOICE_NAMED},
+    };
+    struct bench bench;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char more[256];
+        (void)snprintf(more, sizeof(more), TWO_TOOLS ",'tool_choice':%s", rows[i].value);
+        assert_int_equal(with(&bench, more)->tool_choice, rows[i].choice);
+        end(&bench);
+    }
+    assert_true(with(&bench, TWO_TOOLS ",'parallel_tool_calls':false")->parallel_off);
+    end(&bench);
+    assert_false(with(&bench, TWO_TOOLS ",'parallel_tool_calls':true")->parallel_off);
+    end(&bench);
+    is_refused("{'model':'m','input':'x'" TWO_TOOLS ",'tool_choice':'any'}",
+               "tool_choice: must be auto, none or required");
+    is_refused("{'model':'m','input':'x'" TWO_TOOLS ",'tool_choice':{'type':'function','name':"
+               "'missing'}}",
+               "no tool is named 'missing'");
+    is_refused("{'model':'m','input':'x'" TWO_TOOLS ",'tool_choice':{'type':'mcp'}}",
+               "tool_choice: a tool of type 'mcp'");
+}
+
+static void allowed_tools_are_the_only_ones_that_are_told(void **state)
+{
+    (void)state;
+    struct bench bench;
+    const struct acog_conversation *conversation =
+        with(&bench, ",'tools':[{'type':'function','name':'f'},{'type':'web_search'},"
+                     "{'type':'function','name':'g'},{'type':'function','name':'h'}],"
+                     "'tool_choice':{'type':'allowed_tools','mode':'required','tools':["
+                     "{'type':'function','name':'h'},{'type':'function','name':'\\u0066'}]}");
+    assert_int_equal(conversation->tool_choice, ACOG_TOOL_CHOICE_REQUIRED);
+    assert_true(is(conversation->tools->name, "'f'"));
+    assert_true(is(conversation->tools->next->name, "'h'"));
+    assert_null(conversation->tools->next->next);
+    end(&bench);
+    is_refused("{'model':'m','input':'x'" TWO_TOOLS ",'tool_choice':{'type':'allowed_tools',"
+               "'mode':'auto','tools':[{'type':'function','name':'z'}]}}",
+               "tool_choice.tools: names no tool that is declared");
+    is_refused("{'model':'m','input':'x'" TWO_TOOLS ",'tool_choice':{'type':'allowed_tools',"
+               "'mode':'auto'}}",
+               "tool_choice.tools: must be a list");
+}
+
+/* -- settings -------------------------------------------------------------------------------------- */
+
+static void text_says_the_format_and_how_much(void **state)
+{
+    (void)state;
+    struct bench bench;
+    const struct acog_conversation *read =
+        with(&bench, ",'text':{'format':{'type':'json_schema','name':'p','description':'d',"
+                     "'strict':true,'schema':{'type':'object'}},'verbosity':'low'}");
+    assert_int_equal(read->format, ACOG_FORMAT_SCHEMA);
+    assert_true(is(read->schema, "{'type':'object'}") && is(read->schema_name, "'p'"));
+    assert_true(is(read->schema_description, "'d'") && is(read->schema_strict, "true"));
+    assert_true(is(read->fields[ACOG_FIELD_VERBOSITY], "'low'"));
+    end(&bench);
+    read = with(&bench, ",'text':{'format':{'type':'json_object'}}");
+    assert_int_equal(read->format, ACOG_FORMAT_JSON);
+    end(&bench);
+    read = with(&bench, ",'text':{'format':{'type':'text'}}");
+    assert_int_equal(read->format, ACOG_FORMAT_TEXT);
+    assert_null(read->unknown);
+    end(&bench);
+    is_refused("{'model':'m','input':'x','text':{'format':{'type':'json_schema','name':'p'}}}",
+               "text.format.schema: must be an object");
+    is_refused("{'model':'m','input':'x','text':{'format':{'type':'xml'}}}", "text.format.type");
+}
+
+/* B22 */
+static void reasoning_is_an_effort_and_a_wish_to_read_it(void **state)
+{
+    (void)state;
+    struct bench bench;
+    const struct acog_conversation *read =
+        with(&bench, ",'reasoning':{'effort':'xhigh','summary':'auto','context':'all_turns'}");
+    assert_true(read->reasoning.given && read->reasoning.summary && !read->reasoning.off);
+    assert_int_equal(read->reasoning.effort, ACOG_EFFORT_XHIGH);
+    assert_int_equal(read->reasoning.budget_tokens, -1);
+    assert_true(names(read, "reasoning.context"));
+    end(&bench);
+    read = with(&bench, ",'reasoning':{'effort':'none'}");
+    assert_true(read->reasoning.given && read->reasoning.off);
+    end(&bench);
+    read = with(&bench, ",'reasoning':{'effort':null,'summary':null}");
+    assert_false(read->reasoning.given);
+    end(&bench);
+    read = with(&bench, ",'reasoning':{'effort':'heroic'}");
+    assert_true(!read->reasoning.given && names(read, "reasoning.effort"));
+    end(&bench);
+}
+
+/* B10, B23 */
+static void fields_are_carried_or_named(void **state)
+{
+    (void)state;
+    struct bench bench;
+    const struct acog_conversation *read = with(
+        &bench, ",'max_output_tokens':70,'temperature':0.30,'top_p':1,'metadata':{'a':'b'},"
+                "'user':'u-1','safety_identifier':'s','prompt_cache_key':'k','truncation':'auto',"
+                "'include':['reasoning.encrypted_content','message.output_text.logprobs'],"
+                "'top_logprobs':3,'stream':true,'stream_options':{'include_obfuscation':false},"
+                "'api_base':'http://evil'");
+    assert_int_equal(read->max_tokens, 70);
+    assert_true(is(read->fields[ACOG_FIELD_TEMPERATURE], "0.30"));
+    assert_true(is(read->fields[ACOG_FIELD_METADATA], "{'a':'b'}"));
+    assert_true(is(read->user, "'u-1'") && read->stream);
+    assert_true(has(read, ACOG_FIELD_SAFETY_IDENTIFIER) && has(read, ACOG_FIELD_PROMPT_CACHE_KEY));
+    assert_true(has(read, ACOG_FIELD_TRUNCATION) && has(read, ACOG_FIELD_INCLUDE));
+    assert_true(names(read, "top_logprobs") && names(read, "api_base")); /* B108 */
+    assert_false(names(read, "stream_options"));
+    end(&bench);
+    read = with(&bench, ",'truncation':'disabled','include':['reasoning.encrypted_content'],"
+                        "'max_output_tokens':null,'user':'pat@mail.example'");
+    assert_false(has(read, ACOG_FIELD_TRUNCATION) || has(read, ACOG_FIELD_INCLUDE));
+    assert_int_equal(read->max_tokens, -1);
+    assert_true(!acog_json_present(read->user) && names(read, "user"));
+    end(&bench);
+}
+
+/* -- memory ---------------------------------------------------------------------------------------- */
+
+static void read_much(void *user)
+{
+    struct acog_arena arena;
+    struct acog_request_problem problem = {{0}};
+    const struct acog_conversation *conversation = NULL;
+    acog_arena_init(&arena, BYTES_MAX);
+    enum acog_code code = acog_conversation_read(ACOG_SURFACE_RESPONSES, acog_view_of(user), &arena,
+                                                 &conversation, &problem);
+    assert_int_equal(code, memory_sweep_failed() ? ACOG_NO_MEMORY : ACOG_OK);
+    acog_arena_fini(&arena);
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    (void)state;
+    char *body = with_quotes(
+        "{'model':'m','instructions':'i','input':[{'role':'user','content':[{'type':'input_image',"
+        "'image_url':'data:image\\/png;base64,iVBO'}]},{'type':'reasoning','id':'r','summary':["
+        "{'text':'a'},{'text':'b'}]},{'type':'function_call','call_id':'f\\u0031','name':'w',"
+        "'arguments':'{\\'a\\':1}'},{'type':'function_call_output','call_id':'f1','output':'o'}],"
+        "'tools':[{'type':'function','name':'w'}],'tool_choice':{'type':'allowed_tools','mode':"
+        "'auto','tools':[{'type':'function','name':'\\u0077'}]},'user':'\\u0075','zzz':1}");
+    assert_true(memory_sweep(read_much, body, 1) > 0);
+    free(body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_input_is_a_text_or_items),
+        cmocka_unit_test(instructions_lead_and_later_system_messages_stay_in_their_place),
+        cmocka_unit_test(media_are_what_their_data_url_says),
+        cmocka_unit_test(an_empty_text_is_gone_and_its_marker_moves),
+        cmocka_unit_test(consecutive_calls_are_one_turn_and_so_are_their_results),
+        cmocka_unit_test(a_result_is_a_text_or_parts),
+        cmocka_unit_test(a_broken_tool_history_is_refused_with_its_place),
+        cmocka_unit_test(the_maker_is_given_the_items_id_back),
+        cmocka_unit_test(reasoning_is_kept_if_there_is_anything_in_it),
+        cmocka_unit_test(what_another_provider_sealed_is_known_by_its_tag),
+        cmocka_unit_test(items_of_hosted_tools_are_refused_by_name),
+        cmocka_unit_test(kept_state_is_refused_and_false_asks_for_none),
+        cmocka_unit_test(a_function_is_flat_and_any_other_tool_is_refused_by_its_type),
+        cmocka_unit_test(a_tool_choice_has_many_forms),
+        cmocka_unit_test(allowed_tools_are_the_only_ones_that_are_told),
+        cmocka_unit_test(text_says_the_format_and_how_much),
+        cmocka_unit_test(reasoning_is_an_effort_and_a_wish_to_read_it),
+        cmocka_unit_test(fields_are_carried_or_named),
+        cmocka_unit_test(each_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
