@@ -1,0 +1,158 @@
+--- mutants: one policy with one thing wrong with it.
+--
+-- A mutant is a change of the policy's evaluated table, named by the path of its field and by what
+-- was done there: a number one more, one less or 0, a switch the other way, a word of a closed set
+-- the next one of the set, a free text with a byte more or, where that is refused, with one of its
+-- %{words} gone; an entry of a list or a named field dropped. Rows that the policy's file writes
+-- once and uses twice are two places.
+local acog = require "acog"
+
+local m = {}
+
+local left_out = { settlement = true } -- it comes with the ledger
+
+--- The fields of the policy that was loaded last.
+m.fields = nil
+
+local function is_list(value) return value[1] ~= nil end
+
+local function sorted_keys(value)
+  local keys = {}
+  for key in pairs(value) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+local function text_of(path)
+  local text = ""
+  for _, key in ipairs(path) do
+    if math.type(key) == "integer" then
+      text = text .. "[" .. key .. "]"
+    elseif key:find("^[%a_][%w_]*$") then
+      text = text .. (text == "" and "" or ".") .. key
+    else
+      text = text .. '["' .. key .. '"]'
+    end
+  end
+  return text
+end
+
+--- A copy of `value` with what stands at path[at], path[at + 1], … changed; nil drops it. Only the
+-- tables on the way are copied: a row that stands elsewhere too is not touched there.
+local function changed(value, path, new, at)
+  local copy, key = {}, path[at]
+  for name, field in pairs(value) do copy[name] = field end
+  if at < #path then
+    copy[key] = changed(value[key], path, new, at + 1)
+  elseif new == nil and is_list(value) then
+    table.remove(copy, key)
+  else
+    copy[key] = new
+  end
+  return copy
+end
+
+--- What a load says of `value` in the place of a text; nothing when it takes it.
+local function refusal_of(list, path, value)
+  return list.refusal(changed(list.fields, path, value, 1))
+end
+
+local function add(list, path, what, new, refused)
+  refused = refused or refusal_of(list, path, new)
+  list[#list + 1] = { path = path, new = new, name = text_of(path) .. ": " .. what,
+    refused = refused and refused:match("[^\n]*\n?([^\n]*)") or nil }
+end
+
+local function shown(value)
+  return type(value) == "string" and ('"%s"'):format(value) or tostring(value)
+end
+
+local function add_value(list, path, old, new)
+  add(list, path, shown(old) .. " -> " .. shown(new), new)
+end
+
+local function add_number(list, path, value)
+  local seen = { [value] = true }
+  for _, new in ipairs { value + 1, value - 1, 0 } do
+    if new >= 0 and not seen[new] then add_value(list, path, value, new) end
+    seen[new] = true
+  end
+end
+
+--- The words that a refusal lists as allowed, from the one behind `value` on and around.
+local function words_behind(refusal, value)
+  local words, start = {}, 0
+  for word in (refusal:match("Allowed: ([^\n]*)") or ""):gmatch("[^, ]+") do
+    words[#words + 1] = word
+    if word == value then start = #words end
+  end
+  local behind = {}
+  for i = 1, #words - 1 do behind[i] = words[(start + i - 1) % #words + 1] end
+  return behind
+end
+
+local function add_word(list, path, value, refusal)
+  for _, word in ipairs(words_behind(refusal, value)) do
+    if not refusal_of(list, path, word) then return add_value(list, path, value, word) end
+  end
+  local parts = 0
+  for part in value:gmatch("%%{[%w_]+}") do
+    local first, last = value:find(part, 1, true)
+    add(list, path, part .. " -> x", value:sub(1, first - 1) .. "x" .. value:sub(last + 1))
+    parts = parts + 1
+  end
+  if parts == 0 then add_value(list, path, value, value .. "~") end
+end
+
+local function add_text(list, path, value)
+  local refusal = refusal_of(list, path, value .. "~")
+  if refusal then return add_word(list, path, value, refusal) end
+  local start = #value > 20 and "…" .. value:sub(utf8.offset(value, -16)) or value
+  add(list, path, shown(start) .. " -> " .. shown(start .. "~"), value .. "~")
+end
+
+local add_table
+
+local function add_all(list, path, value)
+  if type(value) == "number" then
+    add_number(list, path, value)
+  elseif type(value) == "boolean" then
+    add_value(list, path, value, not value)
+  elseif type(value) == "string" then
+    add_text(list, path, value)
+  elseif type(value) == "table" then
+    add_table(list, path, value)
+  end
+end
+
+function add_table(list, path, value)
+  for _, key in ipairs(sorted_keys(value)) do
+    if #path > 0 or not left_out[key] then
+      local inner = { table.unpack(path) }
+      inner[#inner + 1] = key
+      local short = type(value[key]) == "string" and is_list(value) and " " .. value[key] or ""
+      add(list, inner, "dropped" .. short, nil)
+      add_all(list, inner, value[key])
+    end
+  end
+end
+
+--- Every mutant of the policy that was loaded last, in an order that is always the same.
+-- `refusal(fields)` loads a policy and says why it cannot be.
+function m.list(refusal)
+  local list = { fields = m.fields, refusal = refusal }
+  add_table(list, {}, m.fields)
+  list.fields, list.refusal = nil, nil
+  return list
+end
+
+--- In the place of acog.policy, at the end of a policy's file: the policy, with mutants.new instead
+-- of what stands at `path`; as it is, without a path.
+function m.policy(path, new)
+  return function(fields)
+    m.fields = fields
+    return acog.policy(path and changed(fields, path, new, 1) or fields)
+  end
+end
+
+return m
