@@ -257,8 +257,19 @@ static void begin_call(struct acog_flow *flow, uint32_t key, const struct call_e
     acog_flow_call(flow, key, id, acog_text_of(entry->name));
 }
 
+/* "null" for no arguments at all (Groq); inside arguments it is a piece like any other. */
+static bool is_no_arguments(const struct acog_flow *flow, uint32_t key,
+                            struct acog_json_value arguments)
+{
+    bool begun = !flow->open || flow->open_key != key || flow->part.begun;
+    return !begun && acog_json_text_is(arguments, ACOG_VIEW("null"));
+}
+
 static void read_arguments(struct acog_flow *flow, uint32_t key, struct acog_json_value arguments)
 {
+    if (is_no_arguments(flow, key, arguments)) {
+        return;
+    }
     struct acog_text piece = arguments.type == ACOG_JSON_OBJECT ? acog_text_plain(arguments.raw)
                                                                 : acog_text_of(arguments);
     acog_flow_arguments(flow, key, piece);

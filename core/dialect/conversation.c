@@ -312,9 +312,11 @@ static void check_arguments(struct acog_conversation_builder *builder, struct ac
         return;
     }
     bool sound = acog_json_check(text, ACOG_JSON_DEPTH_MAX, &value, &error) == ACOG_OK;
-    if (sound && acog_view_equal(value.raw, ACOG_VIEW("[]"))) {
-        part->arguments =
-            acog_text_plain(ACOG_VIEW("{}")); /* as PHP writes an object without members */
+    /* [] is how PHP writes an object without members, null how others write no arguments. */
+    bool nothing =
+        sound && (value.type == ACOG_JSON_NULL || acog_view_equal(value.raw, ACOG_VIEW("[]")));
+    if (nothing) {
+        part->arguments = acog_text_plain(ACOG_VIEW("{}"));
     } else if (!sound || value.type != ACOG_JSON_OBJECT) {
         struct acog_view id = shown(part->id);
         acog_builder_refuse(builder, "the arguments of the call \"%.*s\" are not a JSON object",

@@ -91,13 +91,14 @@ enum part_member {
     PART_FILE,
     PART_THINKING,
     PART_VIDEO_URL,
+    PART_DOCUMENT_URL,
     PART_CACHE,
     PART_MEMBERS
 };
 
 static const struct acog_view part_names[PART_MEMBERS] = {
-    {"type", 4}, {"text", 4},     {"refusal", 7},   {"image_url", 9},      {"input_audio", 11},
-    {"file", 4}, {"thinking", 8}, {"video_url", 9}, {"cache_control", 13},
+    {"type", 4}, {"text", 4},     {"refusal", 7},   {"image_url", 9},     {"input_audio", 11},
+    {"file", 4}, {"thinking", 8}, {"video_url", 9}, {"document_url", 12}, {"cache_control", 13},
 };
 
 struct part_reader {
@@ -171,9 +172,9 @@ static struct acog_part *read_url_part(const struct part_reader *in, struct acog
     struct acog_json_value url = object.type == ACOG_JSON_STRING ? object : found[0];
     enum acog_code code =
         acog_media_read_url(acog_text_of(url), in->reader->builder->arena, &media);
-    if (media.source == ACOG_MEDIA_BASE64 &&
-        acog_media_kind_of(media.media_type) == ACOG_MEDIA_DOCUMENT) {
-        media.kind = ACOG_MEDIA_DOCUMENT; /* clients put PDFs where images go */
+    if (media.source == ACOG_MEDIA_BASE64) { /* clients put PDFs where images go */
+        enum acog_media_kind told = acog_media_kind_of(media.media_type);
+        media.kind = told == ACOG_MEDIA_FILE && kind == ACOG_MEDIA_IMAGE ? kind : told;
     }
     if (found[1].type == ACOG_JSON_STRING && acog_json_present(found[1])) {
         media.detail = found[1];
@@ -285,6 +286,9 @@ static struct acog_part *read_part_of_type(const struct part_reader *in)
     }
     if (acog_json_text_is(type, ACOG_VIEW("video_url"))) {
         return read_url_part(in, in->found[PART_VIDEO_URL], ACOG_MEDIA_VIDEO, "video_url");
+    }
+    if (acog_json_text_is(type, ACOG_VIEW("document_url"))) { /* Mistral */
+        return read_url_part(in, in->found[PART_DOCUMENT_URL], ACOG_MEDIA_DOCUMENT, "document_url");
     }
     if (acog_json_text_is(type, ACOG_VIEW("input_audio"))) {
         return read_audio_part(in, in->found[PART_INPUT_AUDIO]);

@@ -401,6 +401,19 @@ static void arguments_as_an_object_are_json_text(void **state)
                 "finish calls \"stop\", 1 in, 1 out\n");
 }
 
+static void null_for_arguments_is_no_arguments(void **state)
+{
+    (void)state;
+    streamed_as(CALLS(ENTRY("0", "a", "f", "null")) FINISH("tool_calls") USAGE("1", "1") DONE,
+                "begin \"c\" \"m\"\ncall 0 \"a\" \"f\"\nend 0\n"
+                "finish calls \"tool_calls\", 1 in, 1 out\n");
+    streamed_as(CALLS(ENTRY("0", "a", "f", "{\\\"x\\\":")) CALLS(PIECE("0", "null"))
+                    CALLS(PIECE("0", "}")) FINISH("tool_calls") USAGE("1", "1") DONE,
+                "begin \"c\" \"m\"\ncall 0 \"a\" \"f\"\narguments 0 \"{\\\"x\\\":\"\n"
+                "arguments 0 \"null\"\narguments 0 \"}\"\nend 0\n"
+                "finish calls \"tool_calls\", 1 in, 1 out\n");
+}
+
 static void a_thought_signature_belongs_to_its_call(void **state)
 {
     (void)state;
@@ -491,6 +504,7 @@ int main(void)
         cmocka_unit_test(a_call_waits_for_its_name),
         cmocka_unit_test(calls_without_ids_get_some),
         cmocka_unit_test(arguments_as_an_object_are_json_text),
+        cmocka_unit_test(null_for_arguments_is_no_arguments),
         cmocka_unit_test(a_thought_signature_belongs_to_its_call),
         cmocka_unit_test(a_whole_answer_has_all_its_parts),
         cmocka_unit_test(each_allocation_may_fail),

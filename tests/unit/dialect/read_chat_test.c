@@ -159,6 +159,15 @@ static void a_call_without_arguments_has_an_empty_object(void **state)
              "user text \"hi\"\nassistant call \"n1\" \"now\" {}\n");
 }
 
+static void null_for_arguments_is_no_arguments(void **state)
+{
+    (void)state;
+    shown_as(show_conversation,
+             MESSAGES(HI "," ASSISTANT_CALLS(CALL("n1", "now", "null")) "," TOOL("n1", "12:00")),
+             "user text \"hi\"\nassistant call \"n1\" \"now\" {}\n"
+             "user result \"n1\"\n. text \"12:00\"\n");
+}
+
 static void arguments_as_an_object_are_taken_as_they_are(void **state)
 {
     (void)state;
@@ -233,11 +242,15 @@ static void files_and_audio_are_what_their_type_says(void **state)
             "{\"type\":\"file\",\"file\":{\"filename\":\"b.pdf\",\"file_data\":\"JVBERi0=\"}},"
             "{\"type\":\"file\",\"file\":{\"filename\":\"c.mp4\",\"file_data\":\"gs://b/c.mp4\"}},"
             "{\"type\":\"file\",\"file\":{\"file_id\":\"file-1\"}},"
+            "{\"type\":\"document_url\",\"document_url\":\"https://a.example/b.pdf\"},"
+            "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:application/pdf;base64,JVBE\"}},"
             "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"UklG\",\"format\":\"wav\"}}]}"),
         "user document base64 application/pdf \"JVBERi0=\" name \"a.pdf\"\n"
         "user document base64 application/pdf \"JVBERi0=\" name \"b.pdf\"\n"
         "user video url video/mp4 \"gs://b/c.mp4\" name \"c.mp4\"\n"
         "user file id  \"file-1\"\n"
+        "user document url  \"https://a.example/b.pdf\"\n"
+        "user document base64 application/pdf \"JVBE\"\n"
         "user audio base64 audio/wav \"UklG\"\n");
 }
 
@@ -564,6 +577,19 @@ static void several_choices_cannot_be_had(void **state)
     forget(&read);
 }
 
+/* An answer in sound is not the one in words that another dialect gives. */
+static void other_modalities_than_text_are_refused(void **state)
+{
+    (void)state;
+    struct acog_model_rules rules = acog_model_rules_default(ACOG_DIALECT_MESSAGES);
+    struct read read = taken(WITH("\"modalities\":[\"text\",\"audio\"]"));
+    assert_int_equal(
+        acog_conversation_fits(read.conversation, ACOG_DIALECT_MESSAGES, &rules, &read.problem),
+        ACOG_INVALID);
+    assert_non_null(strstr(read.problem.text, "modalities"));
+    forget(&read);
+}
+
 /* B23: named, unless it says what holds anyway. */
 static void what_has_no_place_is_named(void **state)
 {
@@ -688,6 +714,7 @@ int main(void)
         cmocka_unit_test(empty_texts_beside_calls_are_no_texts),
         cmocka_unit_test(a_turn_of_white_space_goes_and_its_neighbours_meet),
         cmocka_unit_test(a_call_without_arguments_has_an_empty_object),
+        cmocka_unit_test(null_for_arguments_is_no_arguments),
         cmocka_unit_test(arguments_as_an_object_are_taken_as_they_are),
         cmocka_unit_test(
             leading_system_and_developer_texts_keep_their_order_and_later_ones_their_place),
@@ -711,6 +738,7 @@ int main(void)
         cmocka_unit_test(how_hard_to_think_is_read_in_all_forms),
         cmocka_unit_test(a_user_that_is_a_person_is_not_carried),
         cmocka_unit_test(several_choices_cannot_be_had),
+        cmocka_unit_test(other_modalities_than_text_are_refused),
         cmocka_unit_test(what_has_no_place_is_named),
         cmocka_unit_test(what_makes_no_sense_is_refused_with_its_place),
         cmocka_unit_test(each_allocation_may_fail),
