@@ -58,10 +58,10 @@ def resident_kb(pid):
 
 
 class Arm:
-    """One gateway: a name, a port, the process whose CPU and memory count."""
+    """One gateway: a name, a port, the process whose CPU and memory count; and the model that is asked for."""
 
-    def __init__(self, name, port, process=None, pid=None):
-        self.name, self.port, self.process = name, port, process
+    def __init__(self, name, port, process=None, pid=None, model="m"):
+        self.name, self.port, self.process, self.model = name, port, process, model
         self.pid = pid if pid else (process.pid if process else 0)
 
 
@@ -100,6 +100,8 @@ class Bench:
         process = self.launch([f"{self.build}/bin/acog", "serve", path], self.gateway_core, stdout=log, stderr=log)
         wait_for_port(port, process)
         self.arms.append(Arm("acog", port, process))
+        # The same requests to the same process, but for a model whose only connection speaks messages.
+        self.translated = Arm("translated", port, process, model="t")
 
     def stop(self):
         for process in self.processes:
@@ -112,17 +114,21 @@ class Bench:
 
     def load(self, arm, body, **options):
         command = ["taskset", "-c", str(self.client_core), f"{self.build}/bin/bench_load", "--port", str(arm.port),
-                   "--body", body, "--pid", str(arm.pid)]
+                   "--body", f"{body}.{arm.model}", "--pid", str(arm.pid)]
         for name, value in options.items():
             command += ["--" + name.replace("_", "-"), str(value)]
         return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
-    def body(self, name, text_bytes, **fields):
+    def body(self, name, text_bytes, pause_ms=0, **fields):
+        """One file for each model, "PATH.MODEL"; `pause_ms` is for the stub, between the events of a stream."""
         path = f"{self.folder}/{name}.json"
+        brief = f"Answer briefly. pause {pause_ms}"
         words = ("The quick brown fox jumps over the lazy dog. " * (text_bytes // 45 + 1))[:text_bytes]
-        messages = [{"role": "system", "content": "Answer briefly."}, {"role": "user", "content": words}]
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump({"model": "m", "max_tokens": 20, "messages": messages, **fields}, file, separators=(",", ":"))
+        messages = [{"role": "system", "content": brief}, {"role": "user", "content": words}]
+        for model in ("m", "t"):
+            with open(f"{path}.{model}", "w", encoding="utf-8") as file:
+                json.dump({"model": model, "max_tokens": 20, "messages": messages, **fields}, file,
+                          separators=(",", ":"))
         return path
 
 
@@ -132,11 +138,12 @@ def row(label, values, base):
     return f"  {label:<10} {middle:10.3f}  [{min(values):.3f} .. {max(values):.3f}]  {ratio}"
 
 
-def compare(bench, title, figure, rounds, body, minus_direct=False, **options):
+def compare(bench, title, figure, rounds, body, minus_direct=False, translated=False, **options):
     """Runs all arms in turn, `rounds` times; prints the median of `figure` for each and the ratio to nginx."""
-    results = {arm.name: [] for arm in bench.arms}
+    arms = bench.arms + ([bench.translated] if translated else [])
+    results = {arm.name: [] for arm in arms}
     for _ in range(rounds):
-        for arm in bench.arms:
+        for arm in arms:
             result = bench.load(arm, body, **options)
             if result["errors"] or result["other_status"]:
                 print(f"  {arm.name}: {result['errors']} errors, {result['other_status']} other statuses")
@@ -149,7 +156,7 @@ def compare(bench, title, figure, rounds, body, minus_direct=False, **options):
             direct = statistics.median(columns["direct"])
             columns = {arm: [max(value - direct, 0) for value in found] for arm, found in columns.items()}
         base = statistics.median(columns["nginx"]) if "nginx" in columns else 0
-        for arm in bench.arms:
+        for arm in arms:
             if arm.name != "direct" or (not arm.pid and "cpu" not in name and not minus_direct):
                 print(row(arm.name, columns[arm.name], base))
     sys.stdout.flush()
@@ -158,7 +165,7 @@ def compare(bench, title, figure, rounds, body, minus_direct=False, **options):
 def memory(bench, streams):
     """Resident memory idle, and with `streams` slow streams open; and the CPU of a short request meanwhile."""
     print(f"\nmemory, {streams} open streams of one event a second (kB resident)")
-    slow = bench.body("slow", 40, stream=True, max_tokens=3600, seed=1000)
+    slow = bench.body("slow", 40, stream=True, max_tokens=3600, pause_ms=1000)
     short = bench.body("short", 600)
     for arm in bench.arms:
         if not arm.pid:
@@ -166,7 +173,7 @@ def memory(bench, streams):
         alone = bench.load(arm, short, connections=8, seconds=2)["cpu_us_per_request"]
         idle_kb = resident_kb(arm.pid)
         command = ["taskset", "-c", str(bench.client_core), f"{bench.build}/bin/bench_load", "--port", str(arm.port),
-                   "--body", slow, "--connections", str(streams), "--seconds", "7", "--warm-up", "0"]
+                   "--body", f"{slow}.{arm.model}", "--connections", str(streams), "--seconds", "7", "--warm-up", "0"]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as holding:
             time.sleep(2)
             busy = bench.load(arm, short, connections=8, seconds=2)["cpu_us_per_request"]
@@ -209,13 +216,13 @@ def main():
             workloads = {
                 "1kb": lambda: compare(bench, "1 KB request, whole answer, 32 connections, closed loop",
                                        ["cpu_us_per_request", "requests_per_second"], body=bench.body("1kb", 800),
-                                       connections=32, **common, **timing),
+                                       translated=True, connections=32, **common, **timing),
                 "100kb": lambda: compare(bench, "100 KB request, whole answer, 16 connections, closed loop",
                                          ["cpu_us_per_request"], body=bench.body("100kb", 100_000),
-                                         connections=16, **common, **timing),
+                                         translated=True, connections=16, **common, **timing),
                 "stream": lambda: compare(bench, "paced streams: 100 at once, an event every 10 ms",
-                                          ["cpu_us_per_event"], connections=100, **common, **timing,
-                                          body=bench.body("stream", 600, stream=True, max_tokens=100, seed=10)),
+                                          ["cpu_us_per_event"], translated=True, connections=100, **common, **timing,
+                                          body=bench.body("stream", 600, stream=True, max_tokens=100, pause_ms=10)),
                 "latency": lambda: compare(bench, "added latency at 1,000 requests a second, open loop (ms over direct)",
                                            ["p50_ms", "p99_ms"], minus_direct=True, body=bench.body("open", 600),
                                            connections=64, rate=1000, **common, **timing),

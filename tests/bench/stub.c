@@ -3,7 +3,8 @@
  *   stub PORT        listens on 127.0.0.1:PORT and prints "READY port=N" (PORT 0: the system picks one)
  *
  * It answers POST /v1/chat/completions and /v1/messages. With "stream":true it sends `max_tokens` events of about
- * 170 bytes, `seed` milliseconds apart (0: at once); each event is a chunk and a send of its own. It is trusted with
+ * 170 bytes, N milliseconds apart where a text of the request says "pause N" (else at once); each event is a chunk and a
+ * send of its own. It is trusted with
  * requests of the bench only: it reads lengths and chunks loosely and never checks more than it needs.
  */
 #include <arpa/inet.h>
@@ -244,7 +245,7 @@ static bool answer(struct connection *connection, const char *head, const char *
     }
     connection->streaming = true;
     connection->events_left = number_after(body, length, "\"max_tokens\":", 100);
-    connection->pause_us = 1000 * (int64_t)number_after(body, length, "\"seed\":", 0);
+    connection->pause_us = 1000 * (int64_t)number_after(body, length, "pause ", 0);
     if (!put_text(connection, &texts->start)) {
         return false;
     }
