@@ -36,7 +36,7 @@ return {
   { name = "503, and the next host answers", connections = two(down), requests = { chat } },
   { name = "503, and the next host streams", connections = two(down),
     requests = { message_stream } },
-  { name = "429 with Retry-After, and then again", with = { backoff = { retry_after_max = 0 } },
+  { name = "429 with Retry-After, and then again", with = { backoff = { kind = "none" } },
     connections = two({ status = 429, headers = { ["retry-after"] = "7" } }),
     requests = { chat, chat } },
   { name = "a request that no provider takes",
