@@ -145,7 +145,7 @@ static bool is_legal_id(struct acog_view id)
  * for a call and its result, and another for another id. */
 static void put_call_id(struct acog_request_writer *writer, struct acog_text text)
 {
-    struct acog_view id;
+    struct acog_view id = {0};
     uint64_t hash = UINT64_C(14695981039346656037);
     char legal[CALL_ID_BYTES_MAX - 17];
     if (writer->code == ACOG_OK) {
