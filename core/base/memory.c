@@ -1,6 +1,7 @@
 /* memory.c - calloc, realloc and free behind one door. */
 #include "acog/memory.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 
 static _Thread_local bool (*fails_hook)(void *user);
@@ -24,6 +25,13 @@ void *acog_grow(void *ptr, size_t bytes)
 void acog_free(void *ptr)
 {
     free(ptr);
+}
+
+void acog_memory_give_back(void)
+{
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
 }
 
 void acog_memory_fail_when(bool (*fails)(void *user), void *user)

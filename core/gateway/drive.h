@@ -27,6 +27,9 @@ void acog_drive_gone(struct acog_http_stream *stream);
 /* The client took what was queued. */
 void acog_drive_drained(struct acog_http_stream *stream);
 
+/* Frees the spare ones. */
+void acog_drive_free_spares(struct acog_worker *worker);
+
 /* Cuts off all that run and frees the spare ones. */
 void acog_drive_end_all(struct acog_worker *worker);
 

@@ -260,15 +260,20 @@ static void cut_off(struct acog_drive *drive)
     }
 }
 
-void acog_drive_end_all(struct acog_worker *worker)
+void acog_drive_free_spares(struct acog_worker *worker)
 {
-    while (worker->running != NULL) {
-        cut_off(worker->running);
-    }
     while (worker->spare != NULL) {
         struct acog_drive *drive = worker->spare;
         worker->spare = drive->next;
         worker->spare_count--;
         drive_free(drive);
     }
+}
+
+void acog_drive_end_all(struct acog_worker *worker)
+{
+    while (worker->running != NULL) {
+        cut_off(worker->running);
+    }
+    acog_drive_free_spares(worker);
 }

@@ -4,6 +4,7 @@
 #include "acog/contract.h"
 #include "acog/exchange.h"
 #include "acog/memory.h"
+#include "acog/time.h"
 #include "drive.h"
 #include "receipts.h"
 
@@ -19,6 +20,7 @@
 #define LOG_LINES_BYTES_MAX \
     ((size_t)1 << 20) /* of one turn of the loop; what does not fit is dropped */
 #define ERROR_BODY_BYTES_MAX ((size_t)8192)
+#define REST_MS              INT64_C(5000) /* without a request */
 #define POOL_IDLE_MS         90000 /* providers close idle connections after 60 s and more */
 
 /* -- the server's handler ----------------------------------------------------------------------------- */
@@ -119,6 +121,45 @@ void acog_worker_tell(struct acog_worker *worker, enum acog_worker_order order)
     (void)!write(worker->wake_fd, &once, sizeof(once));
 }
 
+/* -- rest --------------------------------------------------------------------------------------------- */
+
+/* Whatever made the worker take memory. */
+static uint64_t served(const struct acog_worker *worker)
+{
+    const struct acog_worker_counts *counts = worker->counts;
+    return acog_count_get(&counts->requests) + acog_count_get(&counts->refused) +
+           acog_count_get(&counts->tls_refused);
+}
+
+void acog_worker_rest(struct acog_worker *worker)
+{
+    worker->rested = served(worker);
+    acog_drive_free_spares(worker);
+    acog_http_server_rest(worker->server);
+    acog_memory_give_back();
+}
+
+static void on_rest(evutil_socket_t fd, short what, void *user)
+{
+    (void)fd;
+    (void)what;
+    struct acog_worker *worker = user;
+    if (worker->running_count == 0 && served(worker) == worker->rest_wanted) {
+        acog_worker_rest(worker);
+    }
+}
+
+/* The first quiet turn after a request sets the timer; one that fires too early is set again in its own turn. */
+static void plan_rest(struct acog_worker *worker)
+{
+    const struct timeval after = acog_time_wait(REST_MS);
+    uint64_t now = served(worker);
+    if (worker->running_count == 0 && now != worker->rested &&
+        evtimer_pending(&worker->rest, NULL) == 0 && evtimer_add(&worker->rest, &after) == 0) {
+        worker->rest_wanted = now;
+    }
+}
+
 /* -- the loop ----------------------------------------------------------------------------------------- */
 
 static void publish(struct acog_worker *worker)
@@ -162,6 +203,7 @@ static void *run(void *user)
     while (!is_over(worker) && event_base_loop(worker->base, EVLOOP_ONCE) == 0) {
         publish(worker);
         hand_over(worker);
+        plan_rest(worker);
     }
     (void)!write(worker->service->ended_fd, &once, sizeof(once));
     return NULL;
@@ -267,6 +309,7 @@ static enum acog_code make_parts(struct acog_worker *worker, size_t worker_count
     if (code != ACOG_OK) {
         return code;
     }
+    (void)evtimer_assign(&worker->rest, worker->base, on_rest, worker);
     worker->upstream = make_upstream(worker, error);
     worker->policy =
         worker->upstream == NULL ? NULL : acog_policy_state_new(worker->service->snapshot, error);
@@ -316,6 +359,9 @@ void acog_worker_free(struct acog_worker **worker)
     }
     if (gone->policy != NULL) {
         acog_policy_state_free(&gone->policy);
+    }
+    if (event_initialized(&gone->rest) != 0) {
+        (void)event_del(&gone->rest);
     }
     if (gone->wake_fd >= 0) {
         (void)event_del(&gone->wake);

@@ -52,7 +52,10 @@ struct acog_worker {
     char refusal_id
         [ACOG_MADE_ID_BYTES]; /* of the last request that was answered without an exchange */
     struct acog_header_row refusal_rows[3];
-    int wake_fd; /* an eventfd */
+    struct event rest;    /* fires some seconds after the last request */
+    uint64_t rest_wanted; /* how many had been served when it was set */
+    uint64_t rested;      /* how many had been served at the last rest */
+    int wake_fd;          /* an eventfd */
     struct event wake;
     _Atomic int order; /* enum acog_worker_order */
     enum acog_worker_order obeyed;
@@ -68,6 +71,8 @@ enum acog_code acog_worker_start(struct acog_worker *worker,
                                  struct acog_error *error) ACOG_MUST_CHECK;
 /* From any thread. */
 void acog_worker_tell(struct acog_worker *worker, enum acog_worker_order order);
+/* Nothing runs: gives back what was kept for the next requests. Its loop does so by itself after some quiet seconds. */
+void acog_worker_rest(struct acog_worker *worker);
 /* An id for an answer without an exchange; valid until the next call. */
 struct acog_view acog_worker_make_id(struct acog_worker *worker);
 /* The thread has ended, or ends by an order that was told. */

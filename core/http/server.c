@@ -399,6 +399,16 @@ struct acog_http_server *acog_http_server_new(struct event_base *base,
     return server;
 }
 
+void acog_http_server_rest(struct acog_http_server *server)
+{
+    while (server->spares != NULL) {
+        struct acog_http_stream *spare = server->spares;
+        server->spares = spare->next;
+        free_stream(spare);
+    }
+    server->spare_count = 0;
+}
+
 void acog_http_server_free(struct acog_http_server **server)
 {
     struct acog_http_server *gone = *server;
@@ -412,11 +422,7 @@ void acog_http_server_free(struct acog_http_server **server)
     }
     (void)event_del(&gone->settle_event);
     (void)event_del(&gone->sweep_event);
-    while (gone->spares != NULL) {
-        struct acog_http_stream *spare = gone->spares;
-        gone->spares = spare->next;
-        free_stream(spare);
-    }
+    acog_http_server_rest(gone);
     gone->tag = 0;
     acog_free(gone);
 }

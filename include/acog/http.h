@@ -219,6 +219,8 @@ enum acog_code acog_http_server_add_tls(struct acog_http_server *server, int soc
 /* No new connections; idle ones are closed; each reply from now on says "Connection: close". */
 void acog_http_server_drain(struct acog_http_server *server);
 size_t acog_http_server_connections(const struct acog_http_server *server);
+/* Frees what is kept for the next requests. */
+void acog_http_server_rest(struct acog_http_server *server);
 
 /* A listening, non-blocking TCP socket with SO_REUSEPORT and TCP_NODELAY, or a unix socket (its file is made; an old
  * one that nobody listens on is replaced). Port 0 picks one. -1 with `error` filled in. */

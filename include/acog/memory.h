@@ -17,6 +17,10 @@ void *acog_grow(void *ptr, size_t bytes);
 /* NULL is allowed. */
 void acog_free(void *ptr);
 
+/* Gives the system back what is free of every thread's memory, where the C library can: a look at all of it, so for
+ * quiet times. */
+void acog_memory_give_back(void);
+
 /* For tests: `fails` is asked before each allocation of this thread; true makes it return NULL.
  * NULL takes the hook away. */
 void acog_memory_fail_when(bool (*fails)(void *user), void *user);

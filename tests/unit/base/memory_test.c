@@ -34,6 +34,20 @@ static void growing_keeps_the_content(void **state)
     acog_free(grown);
 }
 
+static void what_is_in_use_is_not_given_back(void **state)
+{
+    (void)state;
+    char *kept = acog_new(1000);
+    char *gone = acog_new(100000);
+    assert_non_null(kept);
+    assert_non_null(gone);
+    memcpy(kept, "kept", 5);
+    acog_free(gone);
+    acog_memory_give_back();
+    assert_string_equal(kept, "kept");
+    acog_free(kept);
+}
+
 static void freeing_nothing_is_allowed(void **state)
 {
     (void)state;
@@ -65,6 +79,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_memory_is_zeroed),
         cmocka_unit_test(growing_keeps_the_content),
+        cmocka_unit_test(what_is_in_use_is_not_given_back),
         cmocka_unit_test(freeing_nothing_is_allowed),
         cmocka_unit_test(the_hook_fails_the_allocation_it_chooses),
     };

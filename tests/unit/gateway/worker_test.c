@@ -145,6 +145,30 @@ static void connections_are_shared_out_among_the_workers(void **state)
     serving_stop(&serving);
 }
 
+static void a_rest_gives_back_what_was_kept_and_takes_nothing_away(void **state)
+{
+    (void)state;
+    struct serving serving;
+    struct acog_buffer came;
+    acog_buffer_init(&came, SERVING_TEXT_MAX);
+    serving_prepare(&serving);
+    serving_start(&serving);
+    int client = client_open(&serving);
+    for (int i = 0; i < 2; i++) {
+        came.len = 0;
+        client_send(client, CHAT_WHOLE);
+        assert_true(client_sees(&serving, client, &came, "\"finish_reason\""));
+        until_running(&serving, 0);
+        assert_int_equal(serving.worker->spare_count, 1);
+        acog_worker_rest(serving.worker);
+        assert_int_equal(serving.worker->spare_count, 0);
+        assert_null(serving.worker->spare);
+    }
+    assert_int_equal(close(client), 0);
+    acog_buffer_fini(&came);
+    serving_stop(&serving);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +177,7 @@ int main(void)
         cmocka_unit_test(a_stopped_worker_does_not_wait),
         cmocka_unit_test(bytes_that_are_no_request_are_refused_in_json),
         cmocka_unit_test(connections_are_shared_out_among_the_workers),
+        cmocka_unit_test(a_rest_gives_back_what_was_kept_and_takes_nothing_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

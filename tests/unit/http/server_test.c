@@ -268,6 +268,9 @@ static void keeps_a_bounded_number_of_spare_streams(void **state)
     }
     WORLD_UNTIL(&world, acog_http_server_connections(world.server) == 0);
     assert_int_equal(world.server->spare_count, ACOG_HTTP_SPARE_STREAMS_MAX);
+    acog_http_server_rest(world.server);
+    assert_int_equal(world.server->spare_count, 0);
+    assert_null(world.server->spares);
     world_close(&world);
 }
 
