@@ -2,6 +2,7 @@
  * and bodies have ' for ". */
 #include "core/dialect/flow.h"
 #include "tests/support/check.h"
+#include "tests/support/flow_seen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -418,6 +419,62 @@ static void tools_of_the_provider_are_passed_over(void **state)
         BEGIN STOP);
 }
 
+/* -- on the wire ------------------------------------------------------------------------------------- */
+
+/* B37 as it was reported, with the end that it must have had. */
+static const char wire[] =
+    "event: response.created\n"
+    "data: {'type':'response.created','sequence_number':0,'response':{'id':'resp_1','model':'gpt'}}"
+    "\n\n"
+    ": comment\n\n"
+    "event: response.output_item.added\n"
+    "data: {'type':'response.output_item.added','sequence_number':2,'output_index':0,'item':"
+    "{'type':'function_call','id':'fc_1','call_id':'c1','name':'add','arguments':'','status':"
+    "'in_progress'}}\n\n"
+    "event: response.function_call_arguments.done\n"
+    "data: {'type':'response.function_call_arguments.done','sequence_number':3,'output_index':0,"
+    "'item_id':'fc_1','name':'add','arguments':'{\\'a\\':5}'}\n\n"
+    "event: response.completed\n"
+    "data: {'type':'response.completed','sequence_number':4,'response':{'id':'resp_1','status':"
+    "'completed','output':[],'usage':{'input_tokens':1,'output_tokens':2}}}\n\n"
+    "data: [DONE]\n\n";
+
+/* B53, B55 */
+static void a_stream_may_be_cut_anywhere_and_have_any_line_ends(void **state)
+{
+    (void)state;
+    const struct acog_translation translation = {
+        .client = ACOG_DIALECT_CHAT, .upstream = ACOG_DIALECT_RESPONSES, .model = {"sent", 4}};
+    static const char *const line_ends[] = {"\n", "\r\n", "\r"};
+    static const size_t pieces_bytes[] = {sizeof(wire) * 2, 7, 1};
+    char *lines = with_quotes(wire);
+    char *wanted = with_quotes("begin 'resp_1' 'gpt'\ncall 0 'c1' 'add'\n"
+                               "arguments 0 '{\\'a\\':5}'\nend 0\n"
+                               "finish calls 'completed', 1 in, 2 out\n");
+    for (size_t i = 0; i < 9; i++) {
+        struct acog_buffer stream;
+        struct acog_buffer out;
+        acog_buffer_init(&stream, OUT_BYTES_MAX);
+        acog_buffer_init(&out, OUT_BYTES_MAX);
+        for (const char *at = lines; *at != '\0'; at++) {
+            const char *bytes = *at == '\n' ? line_ends[i / 3] : at;
+            size_t length = *at == '\n' ? strlen(bytes) : 1;
+            assert_int_equal(
+                acog_buffer_append(&stream, (struct acog_view){.ptr = bytes, .len = length}),
+                ACOG_OK);
+        }
+        flow_feed(&translation, &flow_seen_form, acog_responses_read_event,
+                  acog_buffer_view(&stream), pieces_bytes[i % 3], &out);
+        if (!acog_view_equal(acog_buffer_view(&out), acog_view_of(wanted))) {
+            fail_msg("variant %zu tells\n%.*s", i, (int)out.len, out.ptr);
+        }
+        acog_buffer_fini(&stream);
+        acog_buffer_fini(&out);
+    }
+    free(lines);
+    free(wanted);
+}
+
 /* -- how it ends ----------------------------------------------------------------------------------- */
 
 #define INCOMPLETE(details)                                                          \
@@ -538,6 +595,7 @@ int main(void)
         cmocka_unit_test(a_refusal_is_a_part),
         cmocka_unit_test(sources_belong_to_the_text),
         cmocka_unit_test(tools_of_the_provider_are_passed_over),
+        cmocka_unit_test(a_stream_may_be_cut_anywhere_and_have_any_line_ends),
         cmocka_unit_test(an_incomplete_answer_says_why),
         cmocka_unit_test(an_answer_without_usage_is_still_one),
         cmocka_unit_test(nonsense_is_passed_over),
