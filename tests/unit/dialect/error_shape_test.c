@@ -174,6 +174,12 @@ static void false_friends(void **state)
         {"{\"error\":{\"message\":\"This would exceed the rate limit of 5 input tokens per minute. "
          "Reduce the prompt length.\",\"type\":\"invalid_request_error\"}}",
          429, RATE_LIMIT},
+        {"{\"error\":{\"code\":\"request_too_large\",\"message\":\"Limit 1 on tokens per minute, "
+         "requested 2\"}}",
+         413, RATE_LIMIT},
+        {"{\"code\":\"too_many_tokens\",\"message\":\"Too many tokens, please wait before trying "
+         "again.\"}",
+         429, RATE_LIMIT},
         /* money in the words of an overflow, a rate in the words of money */
         {"{\"error\":{\"code\":402,\"message\":\"This request requires more credits, or fewer "
          "max_tokens. You can only afford 9.\"}}",
@@ -184,6 +190,10 @@ static void false_friends(void **state)
         {"{\"error\":{\"code\":429,\"status\":\"RESOURCE_EXHAUSTED\",\"message\":\"You exceeded your "
          "current quota, please check your plan and billing details. Head to: "
          "https://ai.google.dev/gemini-api/docs/rate-limits.\"}}",
+         429, RATE_LIMIT},
+        {"{\"error\":{\"status\":\"RESOURCE_EXHAUSTED\",\"message\":\"You exceeded your current quota, "
+         "please check your plan and billing details. * Quota exceeded for metric: requests, limit: "
+         "0\"}}",
          429, RATE_LIMIT},
         /* "too many" and "too long" of other things */
         {"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"Too many "
