@@ -210,15 +210,16 @@ void acog_gemini_read_whole(struct acog_flow *flow, struct acog_json_value body,
     struct acog_json_value found[COUNT(names)];
     struct acog_usage usage = acog_dialect_no_usage();
     struct acog_gemini_answer answer = acog_gemini_read(body);
+    if (acog_gemini_usage(answer.usage, &usage)) {
+        acog_flow_usage(flow,
+                        &usage); /* first: a client may be told of the input at the beginning */
+    }
     acog_flow_begin(flow, acog_text_of(answer.id), acog_text_of(answer.model));
     struct acog_json_value signature = read_parts(flow, answer.parts);
     acog_json_members(answer.candidate, names, found, COUNT(names));
     read_grounding(flow, found[0]);
     read_citations(flow, found[1]);
     let_go(flow, &signature);
-    if (acog_gemini_usage(answer.usage, &usage)) {
-        acog_flow_usage(flow, &usage);
-    }
     read_end(flow, &answer, scratch);
 }
 

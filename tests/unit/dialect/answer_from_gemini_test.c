@@ -18,6 +18,9 @@ static void record_begin(struct acog_flow *flow, void *writer)
     acog_flow_put_name(flow, &flow->id);
     acog_flow_put(flow, ACOG_VIEW(" "));
     acog_flow_put_name(flow, &flow->model);
+    if (flow->usage.input_tokens >= 0) { /* what message_start tells */
+        acog_flow_put_format(flow, " in=%lld", (long long)flow->usage.input_tokens);
+    }
     acog_flow_put(flow, ACOG_VIEW("\n"));
 }
 
@@ -171,7 +174,7 @@ static void a_stream_is_one_text_with_the_last_usage(void **state)
         "\"totalTokenCount\":47},\"modelVersion\":\"gemini-x\",\"responseId\":\"id1\"}",
     };
     (void)state;
-    ASSERT_TOLD(events, "begin id1 gemini-x\n"
+    ASSERT_TOLD(events, "begin id1 gemini-x in=15\n"
                         "text: [He] [y \\u00e9]\n"
                         "stop STOP\n"
                         "usage 15/10/32/30\n");
@@ -345,7 +348,7 @@ static void a_blocked_answer_names_the_category_of_the_rating(void **state)
         "\"promptTokenCount\":14,\"totalTokenCount\":14}}",
     };
     (void)state;
-    ASSERT_TOLD(events, "begin  gemini-sent\n"
+    ASSERT_TOLD(events, "begin  gemini-sent in=14\n"
                         "refusal SAFETY category=hate_speech explanation=No.\n"
                         "usage 14/-1/0/-1\n");
 }
@@ -376,10 +379,10 @@ static void usage_adds_what_was_thought_and_what_a_tool_brought_in(void **state)
         "\"thoughtsTokenCount\":742}}",
     };
     (void)state;
-    ASSERT_TOLD(thought_only, "begin  gemini-sent\n"
+    ASSERT_TOLD(thought_only, "begin  gemini-sent in=20\n"
                               "length MAX_TOKENS\n"
                               "usage 20/-1/96/96\n");
-    ASSERT_TOLD(with_tool, "begin  gemini-sent\n"
+    ASSERT_TOLD(with_tool, "begin  gemini-sent in=785\n"
                            "stop STOP\n"
                            "usage 785/-1/779/742\n");
 }
