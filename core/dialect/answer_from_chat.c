@@ -324,27 +324,28 @@ static void read_function_call(struct acog_flow *flow, struct acog_json_value ca
 static void read_message(struct acog_flow *flow, struct acog_json_value message, bool whole)
 {
     enum {
-        CONTENT = 0,
-        REASONING_CONTENT,
-        REASONING,
-        DETAILS,
-        REFUSAL,
-        CALLS,
-        FUNCTION,
-        NOTES,
-        N
+        ACOG_MESSAGE_CONTENT = 0,
+        ACOG_MESSAGE_REASONING_CONTENT,
+        ACOG_MESSAGE_REASONING,
+        ACOG_MESSAGE_DETAILS,
+        ACOG_MESSAGE_REFUSAL,
+        ACOG_MESSAGE_CALLS,
+        ACOG_MESSAGE_FUNCTION,
+        ACOG_MESSAGE_NOTES,
+        ACOG_MESSAGE_COUNT
     };
     static const struct acog_view names[] = {
         {"content", 7}, {"reasoning_content", 17}, {"reasoning", 9},      {"reasoning_details", 17},
         {"refusal", 7}, {"tool_calls", 10},        {"function_call", 13}, {"annotations", 11}};
-    struct acog_json_value found[N];
-    acog_json_members(message, names, found, N);
-    read_reasoning(flow, found[DETAILS], found[REASONING_CONTENT], found[REASONING]);
-    read_content(flow, found[CONTENT]);
-    read_annotations(flow, found[NOTES]);
-    read_refusal(flow, found[REFUSAL]);
-    read_calls(flow, found[CALLS], whole);
-    read_function_call(flow, found[FUNCTION]);
+    struct acog_json_value found[ACOG_MESSAGE_COUNT];
+    acog_json_members(message, names, found, ACOG_MESSAGE_COUNT);
+    read_reasoning(flow, found[ACOG_MESSAGE_DETAILS], found[ACOG_MESSAGE_REASONING_CONTENT],
+                   found[ACOG_MESSAGE_REASONING]);
+    read_content(flow, found[ACOG_MESSAGE_CONTENT]);
+    read_annotations(flow, found[ACOG_MESSAGE_NOTES]);
+    read_refusal(flow, found[ACOG_MESSAGE_REFUSAL]);
+    read_calls(flow, found[ACOG_MESSAGE_CALLS], whole);
+    read_function_call(flow, found[ACOG_MESSAGE_FUNCTION]);
 }
 
 /* Only the first choice: a request that wants more is not translated. */
@@ -371,24 +372,24 @@ static void read_choices(struct acog_flow *flow, struct acog_json_value choices,
 static void read_answer(struct acog_flow *flow, struct acog_json_value body, bool whole)
 {
     enum {
-        ID = 0,
-        MODEL,
-        CHOICES,
-        USAGE,
-        GROQ,
-        N
+        ACOG_BODY_ID = 0,
+        ACOG_BODY_MODEL,
+        ACOG_BODY_CHOICES,
+        ACOG_BODY_USAGE,
+        ACOG_BODY_GROQ,
+        ACOG_BODY_COUNT
     };
     static const struct acog_view names[] = {
         {"id", 2}, {"model", 5}, {"choices", 7}, {"usage", 5}, {"x_groq", 6}};
-    struct acog_json_value found[N];
+    struct acog_json_value found[ACOG_BODY_COUNT];
     struct acog_usage usage = acog_dialect_no_usage();
-    acog_json_members(body, names, found, N);
-    acog_flow_begin(flow, acog_text_of(found[ID]), acog_text_of(found[MODEL]));
-    read_choices(flow, found[CHOICES], whole);
-    if (!acog_json_present(found[USAGE])) {
-        (void)acog_json_member(found[GROQ], ACOG_VIEW("usage"), &found[USAGE]);
+    acog_json_members(body, names, found, ACOG_BODY_COUNT);
+    acog_flow_begin(flow, acog_text_of(found[ACOG_BODY_ID]), acog_text_of(found[ACOG_BODY_MODEL]));
+    read_choices(flow, found[ACOG_BODY_CHOICES], whole);
+    if (!acog_json_present(found[ACOG_BODY_USAGE])) {
+        (void)acog_json_member(found[ACOG_BODY_GROQ], ACOG_VIEW("usage"), &found[ACOG_BODY_USAGE]);
     }
-    if (acog_dialect_chat_usage(found[USAGE], &usage)) {
+    if (acog_dialect_chat_usage(found[ACOG_BODY_USAGE], &usage)) {
         acog_flow_usage(flow, &usage);
     }
 }

@@ -83,20 +83,20 @@ static void note_others(struct messages_reader *reader, struct acog_json_value o
 /* -- parts ----------------------------------------------------------------------------------------- */
 
 enum part_member {
-    PART_TYPE = 0,
-    PART_TEXT,
-    PART_REFUSAL,
-    PART_IMAGE_URL,
-    PART_INPUT_AUDIO,
-    PART_FILE,
-    PART_THINKING,
-    PART_VIDEO_URL,
-    PART_DOCUMENT_URL,
-    PART_CACHE,
-    PART_MEMBERS
+    ACOG_INPUT_TYPE = 0,
+    ACOG_INPUT_TEXT,
+    ACOG_INPUT_REFUSAL,
+    ACOG_INPUT_IMAGE_URL,
+    ACOG_INPUT_INPUT_AUDIO,
+    ACOG_INPUT_FILE,
+    ACOG_INPUT_THINKING,
+    ACOG_INPUT_VIDEO_URL,
+    ACOG_INPUT_DOCUMENT_URL,
+    ACOG_INPUT_CACHE,
+    ACOG_INPUT_COUNT
 };
 
-static const struct acog_view part_names[PART_MEMBERS] = {
+static const struct acog_view part_names[ACOG_INPUT_COUNT] = {
     {"type", 4}, {"text", 4},     {"refusal", 7},   {"image_url", 9},     {"input_audio", 11},
     {"file", 4}, {"thinking", 8}, {"video_url", 9}, {"document_url", 12}, {"cache_control", 13},
 };
@@ -105,7 +105,7 @@ struct part_reader {
     struct messages_reader *reader;
     const struct sink *sink;
     size_t index; /* in the content */
-    struct acog_json_value found[PART_MEMBERS];
+    struct acog_json_value found[ACOG_INPUT_COUNT];
 };
 
 static void refuse_part(const struct part_reader *part, const char *what)
@@ -251,7 +251,7 @@ static struct acog_part *read_thinking_part(const struct part_reader *in,
 static struct acog_part *read_foreign_part(const struct part_reader *in)
 {
     struct acog_view type;
-    if (in->found[PART_TYPE].type != ACOG_JSON_STRING) {
+    if (in->found[ACOG_INPUT_TYPE].type != ACOG_JSON_STRING) {
         refuse_part(in, ".type: must be a string");
         return NULL;
     }
@@ -259,7 +259,7 @@ static struct acog_part *read_foreign_part(const struct part_reader *in)
         refuse_part(in, ".type: is not one that is known here");
         return NULL;
     }
-    if (acog_json_text(in->found[PART_TYPE], in->reader->builder->arena, &type) != ACOG_OK) {
+    if (acog_json_text(in->found[ACOG_INPUT_TYPE], in->reader->builder->arena, &type) != ACOG_OK) {
         in->reader->builder->code = ACOG_NO_MEMORY;
         return NULL;
     }
@@ -272,35 +272,36 @@ static struct acog_part *read_foreign_part(const struct part_reader *in)
 
 static struct acog_part *read_part_of_type(const struct part_reader *in)
 {
-    const struct acog_json_value type = in->found[PART_TYPE];
+    const struct acog_json_value type = in->found[ACOG_INPUT_TYPE];
     bool assistant = in->sink->result == NULL && in->sink->role == ACOG_TURN_ASSISTANT;
     if (acog_json_text_is(type, ACOG_VIEW("text"))) {
-        return read_text_part(in, ACOG_PART_TEXT, in->found[PART_TEXT]);
+        return read_text_part(in, ACOG_PART_TEXT, in->found[ACOG_INPUT_TEXT]);
     }
     if (in->sink->leading || (in->sink->result == NULL && in->sink->role == ACOG_TURN_SYSTEM)) {
         refuse_part(in, ".type: a system message holds texts only");
         return NULL;
     }
     if (acog_json_text_is(type, ACOG_VIEW("image_url"))) {
-        return read_url_part(in, in->found[PART_IMAGE_URL], ACOG_MEDIA_IMAGE, "image_url");
+        return read_url_part(in, in->found[ACOG_INPUT_IMAGE_URL], ACOG_MEDIA_IMAGE, "image_url");
     }
     if (acog_json_text_is(type, ACOG_VIEW("video_url"))) {
-        return read_url_part(in, in->found[PART_VIDEO_URL], ACOG_MEDIA_VIDEO, "video_url");
+        return read_url_part(in, in->found[ACOG_INPUT_VIDEO_URL], ACOG_MEDIA_VIDEO, "video_url");
     }
     if (acog_json_text_is(type, ACOG_VIEW("document_url"))) { /* Mistral */
-        return read_url_part(in, in->found[PART_DOCUMENT_URL], ACOG_MEDIA_DOCUMENT, "document_url");
+        return read_url_part(in, in->found[ACOG_INPUT_DOCUMENT_URL], ACOG_MEDIA_DOCUMENT,
+                             "document_url");
     }
     if (acog_json_text_is(type, ACOG_VIEW("input_audio"))) {
-        return read_audio_part(in, in->found[PART_INPUT_AUDIO]);
+        return read_audio_part(in, in->found[ACOG_INPUT_INPUT_AUDIO]);
     }
     if (acog_json_text_is(type, ACOG_VIEW("file"))) {
-        return read_file_part(in, in->found[PART_FILE]);
+        return read_file_part(in, in->found[ACOG_INPUT_FILE]);
     }
     if (assistant && acog_json_text_is(type, ACOG_VIEW("refusal"))) {
-        return read_text_part(in, ACOG_PART_REFUSAL, in->found[PART_REFUSAL]);
+        return read_text_part(in, ACOG_PART_REFUSAL, in->found[ACOG_INPUT_REFUSAL]);
     }
     if (assistant && acog_json_text_is(type, ACOG_VIEW("thinking"))) {
-        return read_thinking_part(in, in->found[PART_THINKING]);
+        return read_thinking_part(in, in->found[ACOG_INPUT_THINKING]);
     }
     return read_foreign_part(in);
 }
@@ -321,14 +322,15 @@ static void read_content(struct messages_reader *reader, const struct sink *sink
     for (; reader->builder->code == ACOG_OK && content.type == ACOG_JSON_ARRAY &&
            acog_json_next(&cursor);
          in.index++) {
-        acog_json_members(cursor.value, part_names, in.found, PART_MEMBERS);
+        acog_json_members(cursor.value, part_names, in.found, ACOG_INPUT_COUNT);
         struct acog_part *part = read_part_of_type(&in);
         if (part != NULL) {
             last = part;
-            part->cache =
-                in.found[PART_CACHE].type == ACOG_JSON_OBJECT ? in.found[PART_CACHE] : part->cache;
+            part->cache = in.found[ACOG_INPUT_CACHE].type == ACOG_JSON_OBJECT
+                              ? in.found[ACOG_INPUT_CACHE]
+                              : part->cache;
         }
-        note_others(reader, cursor.value, part_names, PART_MEMBERS);
+        note_others(reader, cursor.value, part_names, ACOG_INPUT_COUNT);
     }
     if (last != NULL && cache.type == ACOG_JSON_OBJECT && !acog_json_present(last->cache)) {
         last->cache = cache;
@@ -453,21 +455,21 @@ static void read_result(struct messages_reader *reader, struct acog_text id,
 /* -- messages -------------------------------------------------------------------------------------- */
 
 enum message_member {
-    MESSAGE_ROLE = 0,
-    MESSAGE_CONTENT,
-    MESSAGE_CACHE,
-    MESSAGE_TOOL_CALLS,
-    MESSAGE_TOOL_CALL_ID,
-    MESSAGE_FUNCTION_CALL,
-    MESSAGE_REFUSAL,
-    MESSAGE_DETAILS,
-    MESSAGE_BLOCKS,
-    MESSAGE_REASONING_CONTENT,
-    MESSAGE_REASONING,
-    MESSAGE_MEMBERS
+    ACOG_MESSAGE_ROLE = 0,
+    ACOG_MESSAGE_CONTENT,
+    ACOG_MESSAGE_CACHE,
+    ACOG_MESSAGE_TOOL_CALLS,
+    ACOG_MESSAGE_TOOL_CALL_ID,
+    ACOG_MESSAGE_FUNCTION_CALL,
+    ACOG_MESSAGE_REFUSAL,
+    ACOG_MESSAGE_DETAILS,
+    ACOG_MESSAGE_BLOCKS,
+    ACOG_MESSAGE_REASONING_CONTENT,
+    ACOG_MESSAGE_REASONING,
+    ACOG_MESSAGE_COUNT
 };
 
-static const struct acog_view message_names[MESSAGE_MEMBERS] = {
+static const struct acog_view message_names[ACOG_MESSAGE_COUNT] = {
     {"role", 4},
     {"content", 7},
     {"cache_control", 13},
@@ -485,34 +487,34 @@ static void read_assistant(struct messages_reader *reader, const struct acog_jso
 {
     const struct sink sink = {.role = ACOG_TURN_ASSISTANT};
     const struct acog_chat_reasoning reasoning = {
-        .details = found[MESSAGE_DETAILS],
-        .blocks = found[MESSAGE_BLOCKS],
-        .content = found[MESSAGE_REASONING_CONTENT],
-        .plain = found[MESSAGE_REASONING],
-        .calls = found[MESSAGE_TOOL_CALLS],
+        .details = found[ACOG_MESSAGE_DETAILS],
+        .blocks = found[ACOG_MESSAGE_BLOCKS],
+        .content = found[ACOG_MESSAGE_REASONING_CONTENT],
+        .plain = found[ACOG_MESSAGE_REASONING],
+        .calls = found[ACOG_MESSAGE_TOOL_CALLS],
     };
     acog_chat_read_reasoning(reader->builder, &reasoning);
-    read_content(reader, &sink, found[MESSAGE_CONTENT], found[MESSAGE_CACHE]);
-    if (acog_text_of(found[MESSAGE_REFUSAL]).bytes.len > 0) {
+    read_content(reader, &sink, found[ACOG_MESSAGE_CONTENT], found[ACOG_MESSAGE_CACHE]);
+    if (acog_text_of(found[ACOG_MESSAGE_REFUSAL]).bytes.len > 0) {
         struct acog_part *part =
             acog_builder_part(reader->builder, ACOG_TURN_ASSISTANT, ACOG_PART_REFUSAL);
         if (part != NULL) {
-            part->text = found[MESSAGE_REFUSAL];
+            part->text = found[ACOG_MESSAGE_REFUSAL];
         }
     }
-    read_calls(reader, found[MESSAGE_TOOL_CALLS], found[MESSAGE_DETAILS]);
-    read_function_call(reader, found[MESSAGE_FUNCTION_CALL]);
+    read_calls(reader, found[ACOG_MESSAGE_TOOL_CALLS], found[ACOG_MESSAGE_DETAILS]);
+    read_function_call(reader, found[ACOG_MESSAGE_FUNCTION_CALL]);
 }
 
 static void read_tool(struct messages_reader *reader, const struct acog_json_value *found)
 {
-    struct acog_text id = acog_text_of(found[MESSAGE_TOOL_CALL_ID]);
+    struct acog_text id = acog_text_of(found[ACOG_MESSAGE_TOOL_CALL_ID]);
     if (id.bytes.len == 0) {
         acog_builder_refuse(reader->builder, "messages[%zu].tool_call_id: must be a text",
                             reader->index);
         return;
     }
-    read_result(reader, id, found[MESSAGE_CONTENT], found[MESSAGE_CACHE]);
+    read_result(reader, id, found[ACOG_MESSAGE_CONTENT], found[ACOG_MESSAGE_CACHE]);
 }
 
 static void read_function_result(struct messages_reader *reader,
@@ -523,25 +525,26 @@ static void read_function_result(struct messages_reader *reader,
                             reader->index);
         return;
     }
-    read_result(reader, reader->function_id, found[MESSAGE_CONTENT], found[MESSAGE_CACHE]);
+    read_result(reader, reader->function_id, found[ACOG_MESSAGE_CONTENT],
+                found[ACOG_MESSAGE_CACHE]);
 }
 
 static void read_message(struct messages_reader *reader, struct acog_json_value message)
 {
-    struct acog_json_value found[MESSAGE_MEMBERS];
-    acog_json_members(message, message_names, found, MESSAGE_MEMBERS);
-    const struct acog_json_value role = found[MESSAGE_ROLE];
+    struct acog_json_value found[ACOG_MESSAGE_COUNT];
+    acog_json_members(message, message_names, found, ACOG_MESSAGE_COUNT);
+    const struct acog_json_value role = found[ACOG_MESSAGE_ROLE];
     struct sink sink = {.role = ACOG_TURN_USER};
-    note_others(reader, message, message_names, MESSAGE_MEMBERS);
+    note_others(reader, message, message_names, ACOG_MESSAGE_COUNT);
     if (acog_json_text_is(role, ACOG_VIEW("user"))) {
-        read_content(reader, &sink, found[MESSAGE_CONTENT], found[MESSAGE_CACHE]);
+        read_content(reader, &sink, found[ACOG_MESSAGE_CONTENT], found[ACOG_MESSAGE_CACHE]);
     } else if (acog_json_text_is(role, ACOG_VIEW("assistant"))) {
         read_assistant(reader, found);
     } else if (acog_json_text_is(role, ACOG_VIEW("system")) ||
                acog_json_text_is(role, ACOG_VIEW("developer"))) {
         sink.role = ACOG_TURN_SYSTEM;
         sink.leading = reader->builder->turn == NULL;
-        read_content(reader, &sink, found[MESSAGE_CONTENT], found[MESSAGE_CACHE]);
+        read_content(reader, &sink, found[ACOG_MESSAGE_CONTENT], found[ACOG_MESSAGE_CACHE]);
     } else if (acog_json_text_is(role, ACOG_VIEW("tool"))) {
         read_tool(reader, found);
     } else if (acog_json_text_is(role, ACOG_VIEW("function"))) {

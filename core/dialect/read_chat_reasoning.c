@@ -9,20 +9,21 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum detail_member {
-    TEXT = 0,
-    SUMMARY,
-    SIGNATURE,
-    DATA,
-    INDEX,
-    ID,
-    DETAIL_MEMBERS
+    ACOG_DETAIL_TEXT = 0,
+    ACOG_DETAIL_SUMMARY,
+    ACOG_DETAIL_SIGNATURE,
+    ACOG_DETAIL_DATA,
+    ACOG_DETAIL_INDEX,
+    ACOG_DETAIL_ID,
+    ACOG_DETAIL_COUNT
 };
 
-static void read_members(struct acog_json_value entry, struct acog_json_value found[DETAIL_MEMBERS])
+static void read_members(struct acog_json_value entry,
+                         struct acog_json_value found[ACOG_DETAIL_COUNT])
 {
-    static const struct acog_view names[DETAIL_MEMBERS] = {
+    static const struct acog_view names[ACOG_DETAIL_COUNT] = {
         {"text", 4}, {"summary", 7}, {"signature", 9}, {"data", 4}, {"index", 5}, {"id", 2}};
-    acog_json_members(entry, names, found, DETAIL_MEMBERS);
+    acog_json_members(entry, names, found, ACOG_DETAIL_COUNT);
 }
 
 static bool says(struct acog_json_value value)
@@ -52,12 +53,13 @@ static size_t text_bytes(struct acog_json_cursor cursor, struct acog_json_value 
 {
     size_t bytes = text.raw.len;
     while (acog_json_next(&cursor)) {
-        struct acog_json_value found[DETAIL_MEMBERS];
+        struct acog_json_value found[ACOG_DETAIL_COUNT];
         read_members(cursor.value, found);
-        if (!acog_view_equal(found[INDEX].raw, index.raw)) {
+        if (!acog_view_equal(found[ACOG_DETAIL_INDEX].raw, index.raw)) {
             break;
         }
-        bytes += says(found[TEXT]) ? found[TEXT].raw.len : found[SUMMARY].raw.len;
+        bytes += says(found[ACOG_DETAIL_TEXT]) ? found[ACOG_DETAIL_TEXT].raw.len
+                                               : found[ACOG_DETAIL_SUMMARY].raw.len;
     }
     return bytes;
 }
@@ -110,15 +112,18 @@ static void read_details(struct acog_conversation_builder *builder, struct acog_
     struct run run = {.part = NULL};
     struct acog_json_cursor cursor = acog_json_enter(details);
     while (builder->code == ACOG_OK && acog_json_next(&cursor)) {
-        struct acog_json_value found[DETAIL_MEMBERS];
+        struct acog_json_value found[ACOG_DETAIL_COUNT];
         read_members(cursor.value, found);
-        struct acog_json_value text = says(found[TEXT]) ? found[TEXT] : found[SUMMARY];
-        struct acog_json_value opaque = says(found[SIGNATURE]) ? found[SIGNATURE] : found[DATA];
-        if ((!says(text) && !says(opaque)) || is_call_id(calls, found[ID])) {
+        struct acog_json_value text =
+            says(found[ACOG_DETAIL_TEXT]) ? found[ACOG_DETAIL_TEXT] : found[ACOG_DETAIL_SUMMARY];
+        struct acog_json_value opaque = says(found[ACOG_DETAIL_SIGNATURE])
+                                            ? found[ACOG_DETAIL_SIGNATURE]
+                                            : found[ACOG_DETAIL_DATA];
+        if ((!says(text) && !says(opaque)) || is_call_id(calls, found[ACOG_DETAIL_ID])) {
             continue;
         }
-        if (!continues(&run, found[INDEX])) {
-            run = (struct run){.index = found[INDEX]};
+        if (!continues(&run, found[ACOG_DETAIL_INDEX])) {
+            run = (struct run){.index = found[ACOG_DETAIL_INDEX]};
             run.part = acog_builder_part(builder, ACOG_TURN_ASSISTANT, ACOG_PART_REASONING);
         }
         if (run.part == NULL) {
@@ -135,10 +140,10 @@ struct acog_opaque acog_chat_call_opaque(struct acog_json_value details, struct 
 {
     struct acog_json_cursor cursor = acog_json_enter(details);
     while (says(id) && !cursor.object && acog_json_next(&cursor)) {
-        struct acog_json_value found[DETAIL_MEMBERS];
+        struct acog_json_value found[ACOG_DETAIL_COUNT];
         read_members(cursor.value, found);
-        if (says(found[DATA]) && acog_view_equal(found[ID].raw, id.raw)) {
-            return acog_opaque_read(acog_text_of(found[DATA]), ACOG_DIALECT_CHAT);
+        if (says(found[ACOG_DETAIL_DATA]) && acog_view_equal(found[ACOG_DETAIL_ID].raw, id.raw)) {
+            return acog_opaque_read(acog_text_of(found[ACOG_DETAIL_DATA]), ACOG_DIALECT_CHAT);
         }
     }
     return acog_opaque_none();

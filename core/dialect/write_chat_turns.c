@@ -219,19 +219,31 @@ static void put_result(struct acog_request_writer *writer, const struct acog_par
     acog_put(writer, ACOG_VIEW("}"));
 }
 
-/* Texts and media of a list; inside a result only the media, as its texts went with it. */
-static void put_user_parts(struct acog_request_writer *writer, const struct acog_part_list *list,
-                           bool inside_result, bool *first)
+/* Of a result only the media, as its texts went with it. */
+static void put_result_media(struct acog_request_writer *writer, const struct acog_part *result,
+                             bool *first)
 {
-    for (const struct acog_part *part = list->first; part != NULL; part = part->next) {
-        if (part->kind == ACOG_PART_TOOL_RESULT) {
-            put_user_parts(writer, &part->content, true, first);
-        } else if (part->kind == ACOG_PART_MEDIA) {
+    for (const struct acog_part *part = result->content.first; part != NULL; part = part->next) {
+        if (part->kind == ACOG_PART_MEDIA) {
             put_comma(writer, first);
             put_media(writer, &part->media);
             note_cache(writer, part, ACOG_VIEW("messages.cache_control"));
-        } else if (part->kind == ACOG_PART_TEXT && !inside_result) {
-            put_comma(writer, first);
+        }
+    }
+}
+
+static void put_user_parts(struct acog_request_writer *writer, const struct acog_turn *turn)
+{
+    bool first = true;
+    for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
+        if (part->kind == ACOG_PART_TOOL_RESULT) {
+            put_result_media(writer, part, &first);
+        } else if (part->kind == ACOG_PART_MEDIA) {
+            put_comma(writer, &first);
+            put_media(writer, &part->media);
+            note_cache(writer, part, ACOG_VIEW("messages.cache_control"));
+        } else if (part->kind == ACOG_PART_TEXT) {
+            put_comma(writer, &first);
             put_text_part(writer, part);
             note_cache(writer, part, ACOG_VIEW("messages.cache_control"));
         }
@@ -250,7 +262,6 @@ static size_t count_media(const struct acog_part_list *list)
 
 static void put_user(struct acog_request_writer *writer, const struct acog_turn *turn, bool *first)
 {
-    bool first_part = true;
     for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
         if (part->kind == ACOG_PART_TOOL_RESULT) {
             put_result(writer, part, first);
@@ -267,7 +278,7 @@ static void put_user(struct acog_request_writer *writer, const struct acog_turn 
         put_texts(writer, &turn->parts, ACOG_VIEW("\"\""));
     } else {
         acog_put(writer, ACOG_VIEW("["));
-        put_user_parts(writer, &turn->parts, false, &first_part);
+        put_user_parts(writer, turn);
         acog_put(writer, ACOG_VIEW("]"));
     }
     acog_put(writer, ACOG_VIEW("}"));
