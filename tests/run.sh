@@ -3,7 +3,7 @@
 #
 # It installs what is missing (apt; npm and pip for the official SDKs), builds with gcc, warnings as errors, under
 # AddressSanitizer and UndefinedBehaviorSanitizer, and runs every ctest case. Then it builds with clang, runs
-# clang-tidy, and fuzzes for a short while. With arguments only the first part runs, and they go to ctest:
+# clang-tidy, and fuzzes for three minutes. With arguments only the first part runs, and they go to ctest:
 #
 #     sh tests/run.sh -R unit.http
 #
@@ -36,8 +36,8 @@ cmake -S . -B build-clang -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=c
 cmake --build build-clang
 sh tests/gates/tidy.sh "$root" build-clang
 
-say "fuzzing, each target for a moment"
-sh tests/fuzz/run.sh build-clang 60
+say "fuzzing, three minutes: each target for a moment, the day's two for longer"
+sh tests/fuzz/run.sh build-clang 180
 
 say "done"
 skipped=$(grep -c '\*\*\*Skipped' build/ctest.log || true)
