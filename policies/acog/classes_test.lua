@@ -199,3 +199,31 @@ test("D3: a connection that does not speak the client's API is passed over", fun
   t.equal(reply.why["a"], "does not speak this API")
   t.equal(reply.record.policy, "acog")
 end)
+
+test("D3: of two filters that object the first one is told: data protection, then the pin, …",
+  function(t)
+  local gw = t.gateway {
+    policy = base:with { dlp = { { name = "health", words = { "diagnosis" },
+      channels = { "bedrock", "vertex" } } } },
+    connections = {
+      acog.connection "d" { models = { MODEL } },
+      acog.connection "v" { channel = "vertex", models = { MODEL } },
+      acog.connection "b" { channel = "bedrock", models = { MODEL } },
+    },
+  }
+  local reply = gw:post(MESSAGES, { model = MODEL, max_tokens = 9,
+    messages = { { role = "user", content = "a diagnosis" } } }, { ["x-acog-channel"] = "vertex" })
+  t.equal(reply.why, { d = 'the data rule "health" keeps it away',
+    b = "not what the client pinned" })
+end)
+
+test("D3: … and what its owner switched off before what rests", function(t)
+  local gw = t.gateway { policy = once, connections = {
+    acog.connection "off" { channel = "vertex", models = { MODEL }, usable = false },
+    acog.connection "v" { channel = "vertex", models = { MODEL }, weight = 1000 },
+    acog.connection "b" { channel = "bedrock", models = { MODEL } },
+  } }
+  gw.upstream["v"]:answers { status = 500 }
+  for _ = 1, 5 do ask(t, gw) end
+  t.equal(ask(t, gw).why, { off = "usable = false", v = "its circuit is open" })
+end)

@@ -144,3 +144,17 @@ test("D3: a host that does not speak the client's API is passed over, and the re
   t.equal(reply.why["one"], "does not speak this API")
   t.equal(reply.record.policy, "onerouter")
 end)
+
+test("D3, S3.14: of two filters that object the first one is told; the pin goes before health",
+  function(t)
+  local gw = t.gateway { policy = base, connections = {
+    acog.connection "mute" { dialects = "messages", models = { "m" } },
+    acog.connection "sick" { models = { "m" } },
+    acog.connection "well" { models = { "m" } },
+  } }
+  gw.upstream["sick"]:answers { status = 500 }
+  for _ = 1, 3 do ask(t, gw, { provider = { only = { "sick" } } }) end
+  local reply = gw:post("/v1/embeddings", { model = "m", input = "hi",
+    provider = { only = { "well" } } })
+  t.equal(reply.why, { mute = "does not speak this API", sick = "not what the client pinned" })
+end)

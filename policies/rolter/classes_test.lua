@@ -182,3 +182,15 @@ test("D3: a target that does not speak the client's API is passed over", functio
   t.equal(reply.connection, "second")
   t.equal(reply.why["first"], "does not speak this API")
 end)
+
+test("S1.3, D3: where only restricted targets speak the API nobody can be dialled first",
+  function(t)
+  local gw = t.gateway { policy = base, connections = {
+    acog.connection "mute" { dialects = "messages", models = { "m" } },
+    acog.connection "special" { models = { "m" }, takes_over = { "throttled" } },
+  } }
+  local reply = gw:post("/v1/embeddings", { model = "m", input = "hi" })
+  t.equal(reply.status, 403)
+  t.equal(reply.error_code, "route_restricted")
+  t.equal(#reply.attempts, 0)
+end)

@@ -143,3 +143,16 @@ test("D3: a deployment that does not speak the client's API is passed over", fun
   t.equal(reply.connection, "two")
   t.equal(reply.why["one"], "does not speak this API")
 end)
+
+test("D3, S0.16: of two filters that object the first one is told", function(t)
+  local policy = base:with { endpoints = { ["acme/fast"] = { model = "m" } } }
+  local gw = t.gateway { policy = policy, connections = {
+    acog.connection "mute" { models = { "m" }, reserved_for = "acme/fast", dialects = "messages" },
+    acog.connection "own" { models = { "m" }, reserved_for = "acme/fast" },
+    acog.connection "public" { models = { "m" } },
+  } }
+  gw.upstream["own"]:answers { status = 500 }
+  for _ = 1, 2 do ask(t, gw, { model = "acme/fast" }) end -- so it rests
+  local reply = gw:post("/v1/embeddings", { model = "m", input = "hi" })
+  t.equal(reply.why, { mute = "does not speak this API", own = "reserved for an endpoint" })
+end)
