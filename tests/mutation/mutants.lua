@@ -3,13 +3,14 @@
 -- A mutant is a change of the policy's evaluated table, named by the path of its field and by what
 -- was done there: a number one more, one less or 0, a switch the other way, a word of a closed set
 -- the next one of the set, a free text with a byte more or, where that is refused, with one of its
--- %{words} gone; an entry of a list or a named field dropped. Rows that the policy's file writes
--- once and uses twice are two places.
+-- %{words} gone; an entry of a list or a named field dropped; two neighbours of a list of steps
+-- swapped. Rows that the policy's file writes once and uses twice are two places.
 local acog = require "acog"
 
 local m = {}
 
 local left_out = { settlement = true } -- it comes with the ledger
+local steps = { filters = true, order = true } -- taken one after the other
 
 --- The fields of the policy that was loaded last.
 m.fields = nil
@@ -37,13 +38,16 @@ local function text_of(path)
   return text
 end
 
---- A copy of `value` with what stands at path[at], path[at + 1], … changed; nil drops it. Only the
--- tables on the way are copied: a row that stands elsewhere too is not touched there.
-local function changed(value, path, new, at)
+--- A copy of `value` with what stands at path[at], path[at + 1], … changed; nil drops it, `swap`
+-- puts it behind the next one. Only the tables on the way are copied: a row that stands elsewhere
+-- too is not touched there.
+local function changed(value, path, new, swap, at)
   local copy, key = {}, path[at]
   for name, field in pairs(value) do copy[name] = field end
   if at < #path then
-    copy[key] = changed(value[key], path, new, at + 1)
+    copy[key] = changed(value[key], path, new, swap, at + 1)
+  elseif swap then
+    copy[key], copy[key + 1] = value[key + 1], value[key]
   elseif new == nil and is_list(value) then
     table.remove(copy, key)
   else
@@ -52,15 +56,14 @@ local function changed(value, path, new, at)
   return copy
 end
 
---- What a load says of `value` in the place of a text; nothing when it takes it.
-local function refusal_of(list, path, value)
-  return list.refusal(changed(list.fields, path, value, 1))
+--- What a load says of a mutant; nothing when it takes it.
+local function refusal_of(list, path, new, swap)
+  return list.refusal(changed(list.fields, path, new, swap, 1))
 end
 
-local function add(list, path, what, new, refused)
-  refused = refused or refusal_of(list, path, new)
-  list[#list + 1] = { path = path, new = new, name = text_of(path) .. ": " .. what,
-    refused = refused and refused:match("[^\n]*\n?([^\n]*)") or nil }
+local function add(list, path, what, new, swap)
+  list[#list + 1] = { path = path, new = new, swap = swap, name = text_of(path) .. ": " .. what,
+    refused = refusal_of(list, path, new, swap) and true or nil }
 end
 
 local function shown(value)
@@ -133,6 +136,9 @@ function add_table(list, path, value)
       local short = type(value[key]) == "string" and is_list(value) and " " .. value[key] or ""
       add(list, inner, "dropped" .. short, nil)
       add_all(list, inner, value[key])
+      if #path == 1 and steps[path[1]] and key < #value then
+        add(list, inner, ("behind %s"):format(value[key + 1]), nil, true)
+      end
     end
   end
 end
@@ -146,12 +152,12 @@ function m.list(refusal)
   return list
 end
 
---- In the place of acog.policy, at the end of a policy's file: the policy, with mutants.new instead
--- of what stands at `path`; as it is, without a path.
-function m.policy(path, new)
+--- In the place of acog.policy, at the end of a policy's file: a mutant; the policy itself, without
+-- a path.
+function m.policy(path, new, swap)
   return function(fields)
     m.fields = fields
-    return acog.policy(path and changed(fields, path, new, 1) or fields)
+    return acog.policy(path and changed(fields, path, new, swap, 1) or fields)
   end
 end
 

@@ -62,11 +62,11 @@ class Policy:
         if self.files[f"{name}.lua"].count(CONSTRUCTOR) != 1:
             sys.exit(f"{name}.lua: has not one `{CONSTRUCTOR}`")
 
-    def write(self, folder, path=None, new=None):
+    def write(self, folder, path=None, new=None, swap=None):
         """The policy as it is, or a mutant; all lines stay where they are. Returns the folder that has its tests."""
         target = pathlib.Path(folder) / "policies" / self.name
         target.mkdir(parents=True)
-        mutant = f'return require("mutants").policy({lua(path)}, {lua(new)}) {{'
+        mutant = f'return require("mutants").policy({lua(path)}, {lua(new)}, {lua(swap)}) {{'
         for file, text in self.files.items():
             (target / file).write_text(text.replace(CONSTRUCTOR, mutant) if file == f"{self.name}.lua" else text)
         return target
@@ -95,7 +95,7 @@ class Policy:
 
     def survives(self, mutant):
         with tempfile.TemporaryDirectory() as folder:
-            return self.test(self.write(folder, mutant["path"], mutant.get("new"))) is None
+            return self.test(self.write(folder, mutant["path"], mutant.get("new"), mutant.get("swap"))) is None
 
 
 def run_policy(name, options, listed):
