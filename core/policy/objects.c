@@ -103,9 +103,24 @@ static const char *push_list(lua_State *L, const char *const *names)
     return lua_tostring(L, -1);
 }
 
+static bool is_named(const char *const *names, struct acog_view key)
+{
+    for (size_t i = 0; names[i] != NULL; i++) {
+        if (acog_view_equal(acog_view_of(names[i]), key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void refuse_field(lua_State *L, const char *what, const char *const *names)
 {
     struct acog_view key = acog_view_of(lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?");
+    bool swapped = is_named(names == request_names ? candidate_names : request_names, key);
+    if (swapped) { /* as a function that compares two candidates would */
+        luaL_error(L, "%s has no field \"%s\", the other argument has: it is (request, candidate)",
+                   what, key.ptr);
+    }
     struct nearest nearest = {.word = key};
     const char *allowed = push_list(L, names);
     for (size_t i = 0; names[i] != NULL; i++) {

@@ -141,6 +141,8 @@ test("a function that fails is a policy error, with its place in the log alone",
   failing(t, function(request) return request.temperature end,
     'request has no field "temperature". Allowed: model, surface, ')
   failing(t, function(request) return request.metadata.region end, 'did you mean "header"?')
+  failing(t, function(a, b) return a.weight < b.weight end,
+    'request has no field "weight", the other argument has: it is (request, candidate)')
   failing(t, function() end, "answered a nil; it must answer true, or false and a reason")
   failing(t, function() return false, {} end, "the reason must be a text")
   failing(t, function(request) request.model = "x" end, "read-only")
