@@ -53,7 +53,8 @@ test("a provider that speaks gemini answers every surface, whole and streamed", 
 end)
 
 test("usage and the native words are told in the client's dialect", function(t)
-  local gw = gateway(t, google { text = "Hi", usage = { input = 7, output = 9 }, finish = "MAX_TOKENS" })
+  local usage = { input = 7, output = 9 }
+  local gw = gateway(t, google { text = "Hi", usage = usage, finish = "MAX_TOKENS" })
   local chat = gw:post("/v1/chat/completions", { model = old, messages = t.hello }).json
   t.equal(chat.choices[1].finish_reason, "length")
   t.equal(chat.usage.prompt_tokens, 7)
@@ -77,7 +78,7 @@ test("thoughts are reasoning", function(t)
   t.equal(message.content[2].text, "Hi")
 end)
 
-local weather = { name = "weather", schema = { type = "object", properties = { city = { type = "string" } } } }
+local schema = { type = "object", properties = { city = { type = "string" } } }
 
 -- Two turns of a tool loop; the thought signature comes back with its call, byte for byte.
 test("a chat client carries a call's thought signature through the loop", function(t)
@@ -85,7 +86,7 @@ test("a chat client carries a call's thought signature through the loop", functi
   local body = {
     model = new,
     messages = { { role = "user", content = "rain?" } },
-    tools = { { type = "function", ["function"] = { name = "weather", parameters = weather.schema } } },
+    tools = { { type = "function", ["function"] = { name = "weather", parameters = schema } } },
   }
   local first = gw:post("/v1/chat/completions", body)
   local message = first.json.choices[1].message
@@ -116,7 +117,7 @@ test("a messages client carries it too", function(t)
     model = new,
     max_tokens = 100,
     messages = { { role = "user", content = "rain?" } },
-    tools = { { name = "weather", input_schema = weather.schema } },
+    tools = { { name = "weather", input_schema = schema } },
   }
   local first = gw:post("/v1/messages", body).json
   t.equal(first.stop_reason, "tool_use")
@@ -125,7 +126,9 @@ test("a messages client carries it too", function(t)
   body.messages[2] = { role = "assistant", content = first.content }
   body.messages[3] = {
     role = "user",
-    content = { { type = "tool_result", tool_use_id = use.id, content = "disk full", is_error = true } },
+    content = {
+      { type = "tool_result", tool_use_id = use.id, content = "disk full", is_error = true },
+    },
   }
   gw.upstream["google"]:answers { text = "Hm." }
   t.equal(gw:post("/v1/messages", body).text, "Hm.")
@@ -138,7 +141,7 @@ test("in a stream of messages the signature stands before its call", function(t)
   local gw = gateway(t, google { tool = { name = "weather", arguments = '{"city":"Oslo"}' } })
   local reply = gw:post("/v1/messages", {
     model = new, max_tokens = 100, messages = t.hello, stream = true,
-    tools = { { name = "weather", input_schema = weather.schema } },
+    tools = { { name = "weather", input_schema = schema } },
   })
   local blocks = {}
   for _, event in ipairs(reply.events) do
@@ -154,7 +157,7 @@ end)
 
 test("a responses client carries it too", function(t)
   local gw = gateway(t, google { tool = { name = "weather", arguments = '{"city":"Oslo"}' } })
-  local tools = { { type = "function", name = "weather", parameters = weather.schema } }
+  local tools = { { type = "function", name = "weather", parameters = schema } }
   local first = gw:post("/v1/responses", { model = new, input = "rain?", tools = tools }).json
   local input = { { role = "user", content = "rain?" } }
   local call
@@ -164,7 +167,8 @@ test("a responses client carries it too", function(t)
   end
   input[#input + 1] = { type = "function_call_output", call_id = call.call_id, output = "2 mm" }
   gw.upstream["google"]:answers { text = "Some rain." }
-  t.equal(gw:post("/v1/responses", { model = new, input = input, tools = tools }).text, "Some rain.")
+  local second = gw:post("/v1/responses", { model = new, input = input, tools = tools })
+  t.equal(second.text, "Some rain.")
   local contents = gw.upstream["google"].requests[2].body.contents
   t.equal(contents[2].parts[1].thoughtSignature:sub(1, 2), "Cq")
   t.equal(contents[3].parts[1].functionResponse.response.output, "2 mm")
@@ -192,9 +196,10 @@ end)
 
 test("an error before the first output moves on, whatever the next one speaks", function(t)
   on_each(t, old, function(path, body)
-    local gw = gateway(t, google { status = 503 },
-      acog.connection "other" { dialects = { "chat" }, models = { old }, simulate = { text = "From other." } })
-    local reply = gw:post(path, body)
+    local other = acog.connection "other" {
+      dialects = { "chat" }, models = { old }, simulate = { text = "From other." },
+    }
+    local reply = gateway(t, google { status = 503 }, other):post(path, body)
     t.equal(reply.status, 200)
     t.equal(reply.text, "From other.")
   end)
@@ -219,7 +224,8 @@ end)
 
 test("an event that is no JSON is dropped and the stream goes on", function(t)
   local gw = gateway(t, google { text = "one two", malformed_event = 1, comments = true })
-  local reply = gw:post("/v1/messages", { model = old, max_tokens = 9, messages = t.hello, stream = true })
+  local body = { model = old, max_tokens = 9, messages = t.hello, stream = true }
+  local reply = gw:post("/v1/messages", body)
   t.equal(reply.text, "one two")
   t.equal(reply.complete, true)
 end)
