@@ -354,6 +354,30 @@ static void tools_and_choices_have_their_forms(void **state)
     }
 }
 
+/* B33: calls that stand one behind the other are one assistant's message, with its text. */
+static void neighbouring_calls_are_one_message(void **state)
+{
+    (void)state;
+    struct written written;
+    start(&written);
+    is_carried(
+        &written, ACOG_SURFACE_RESPONSES,
+        "{\"model\":\"m\",\"input\":[{\"role\":\"user\",\"content\":\"two cities\"},"
+        "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\","
+        "\"text\":\"looking\",\"annotations\":[]}]},"
+        "{\"type\":\"function_call\",\"call_id\":\"f1\",\"name\":\"w\",\"arguments\":\"{}\"},"
+        "{\"type\":\"function_call\",\"call_id\":\"f2\",\"name\":\"w\",\"arguments\":\"{}\"},"
+        "{\"type\":\"function_call_output\",\"call_id\":\"f1\",\"output\":\"sun\"},"
+        "{\"type\":\"function_call_output\",\"call_id\":\"f2\",\"output\":\"rain\"}]}");
+#define W(id) \
+    "{\"id\":\"" id "\",\"type\":\"function\",\"function\":{\"name\":\"w\",\"arguments\":\"{}\"}}"
+    has(&written, "{\"role\":\"assistant\",\"content\":\"looking\",\"tool_calls\":[" W("f1") "," W(
+                      "f2") "]},"
+                            "{\"role\":\"tool\",\"tool_call_id\":\"f1\",\"content\":\"sun\"},"
+                            "{\"role\":\"tool\",\"tool_call_id\":\"f2\",\"content\":\"rain\"}]");
+    forget(&written);
+}
+
 /* B30 */
 static void server_tools_are_refused_by_name(void **state)
 {
@@ -660,6 +684,7 @@ int main(void)
         cmocka_unit_test(system_texts_come_first_and_later_ones_in_place),
         cmocka_unit_test(refusals_stand_beside_the_content),
         cmocka_unit_test(tools_and_choices_have_their_forms),
+        cmocka_unit_test(neighbouring_calls_are_one_message),
         cmocka_unit_test(server_tools_are_refused_by_name),
         cmocka_unit_test(what_server_tools_found_is_refused),
         cmocka_unit_test(cache_markers_are_named_as_lost),
