@@ -64,9 +64,9 @@ static void tell_once(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t
 static void tell_citation(struct acog_flow *flow, uint32_t key, struct acog_json_value annotation)
 {
     enum {
-        TYPE,
-        URL,
-        TITLE
+        ACOG_FOUND_TYPE,
+        ACOG_FOUND_URL,
+        ACOG_FOUND_TITLE
     };
     static const struct acog_view names[] = {{"type", 4}, {"url", 3}, {"title", 5}};
     struct acog_json_value found[COUNT(names)];
@@ -74,8 +74,9 @@ static void tell_citation(struct acog_flow *flow, uint32_t key, struct acog_json
         return;
     }
     acog_json_members(annotation, names, found, COUNT(names));
-    if (is_type(found[TYPE], "url_citation")) {
-        acog_flow_citation(flow, key, acog_text_of(found[URL]), acog_text_of(found[TITLE]));
+    if (is_type(found[ACOG_FOUND_TYPE], "url_citation")) {
+        acog_flow_citation(flow, key, acog_text_of(found[ACOG_FOUND_URL]),
+                           acog_text_of(found[ACOG_FOUND_TITLE]));
     }
 }
 
@@ -90,36 +91,36 @@ static void tell_citations(struct acog_flow *flow, uint32_t key, struct acog_jso
 /* -- items ----------------------------------------------------------------------------------------- */
 
 enum item_member {
-    ITEM_TYPE = 0,
-    ITEM_ID,
-    ITEM_CONTENT,
-    ITEM_SUMMARY,
-    ITEM_ENCRYPTED,
-    ITEM_CALL_ID,
-    ITEM_NAME,
-    ITEM_ARGUMENTS,
-    ITEM_MEMBER_COUNT
+    ACOG_ITEM_TYPE = 0,
+    ACOG_ITEM_ID,
+    ACOG_ITEM_CONTENT,
+    ACOG_ITEM_SUMMARY,
+    ACOG_ITEM_ENCRYPTED,
+    ACOG_ITEM_CALL_ID,
+    ACOG_ITEM_NAME,
+    ACOG_ITEM_ARGUMENTS,
+    ACOG_ITEM_MEMBER_COUNT
 };
 
-static const struct acog_view item_names[ITEM_MEMBER_COUNT] = {
-    [ITEM_TYPE] = {"type", 4},
-    [ITEM_ID] = {"id", 2},
-    [ITEM_CONTENT] = {"content", 7},
-    [ITEM_SUMMARY] = {"summary", 7},
-    [ITEM_ENCRYPTED] = {"encrypted_content", 17},
-    [ITEM_CALL_ID] = {"call_id", 7},
-    [ITEM_NAME] = {"name", 4},
-    [ITEM_ARGUMENTS] = {"arguments", 9},
+static const struct acog_view item_names[ACOG_ITEM_MEMBER_COUNT] = {
+    [ACOG_ITEM_TYPE] = {"type", 4},
+    [ACOG_ITEM_ID] = {"id", 2},
+    [ACOG_ITEM_CONTENT] = {"content", 7},
+    [ACOG_ITEM_SUMMARY] = {"summary", 7},
+    [ACOG_ITEM_ENCRYPTED] = {"encrypted_content", 17},
+    [ACOG_ITEM_CALL_ID] = {"call_id", 7},
+    [ACOG_ITEM_NAME] = {"name", 4},
+    [ACOG_ITEM_ARGUMENTS] = {"arguments", 9},
 };
 
 /* One part of a message. Its citations come with it only if the text did. */
 static void read_message_part(struct acog_flow *flow, uint32_t key, struct acog_json_value part)
 {
     enum {
-        TYPE,
-        TEXT,
-        REFUSAL,
-        ANNOTATIONS
+        ACOG_FOUND_TYPE,
+        ACOG_FOUND_TEXT,
+        ACOG_FOUND_REFUSAL,
+        ACOG_FOUND_ANNOTATIONS
     };
     static const struct acog_view names[] = {
         {"type", 4}, {"text", 4}, {"refusal", 7}, {"annotations", 11}};
@@ -128,11 +129,11 @@ static void read_message_part(struct acog_flow *flow, uint32_t key, struct acog_
         return;
     }
     acog_json_members(part, names, found, COUNT(names));
-    if (is_type(found[TYPE], "refusal")) {
-        tell_once(flow, ACOG_FLOW_REFUSAL, key, acog_text_of(found[REFUSAL]));
+    if (is_type(found[ACOG_FOUND_TYPE], "refusal")) {
+        tell_once(flow, ACOG_FLOW_REFUSAL, key, acog_text_of(found[ACOG_FOUND_REFUSAL]));
     } else if (!was_told(flow, ACOG_FLOW_TEXT, key)) {
-        tell(flow, ACOG_FLOW_TEXT, key, acog_text_of(found[TEXT]));
-        tell_citations(flow, key, found[ANNOTATIONS]);
+        tell(flow, ACOG_FLOW_TEXT, key, acog_text_of(found[ACOG_FOUND_TEXT]));
+        tell_citations(flow, key, found[ACOG_FOUND_ANNOTATIONS]);
     }
     acog_flow_part_end(flow, key);
 }
@@ -173,13 +174,13 @@ static void read_reasoning(struct acog_flow *flow, int64_t index,
     uint32_t key = key_of(index, 0);
     bool any = was_told(flow, ACOG_FLOW_REASONING, key);
     if (!any) {
-        tell_reasoning(flow, key, found[ITEM_SUMMARY], &any);
-        tell_reasoning(flow, key, found[ITEM_CONTENT], &any);
+        tell_reasoning(flow, key, found[ACOG_ITEM_SUMMARY], &any);
+        tell_reasoning(flow, key, found[ACOG_ITEM_CONTENT], &any);
     }
-    if (acog_dialect_nonempty(found[ITEM_ENCRYPTED])) {
+    if (acog_dialect_nonempty(found[ACOG_ITEM_ENCRYPTED])) {
         struct acog_opaque opaque = {.maker = ACOG_DIALECT_RESPONSES,
-                                     .bytes = acog_text_of(found[ITEM_ENCRYPTED]),
-                                     .id = acog_text_of(found[ITEM_ID]),
+                                     .bytes = acog_text_of(found[ACOG_ITEM_ENCRYPTED]),
+                                     .id = acog_text_of(found[ACOG_ITEM_ID]),
                                      .redacted = !any};
         is_told(flow, ACOG_FLOW_REASONING, key);
         acog_flow_opaque(flow, ACOG_FLOW_REASONING, key, &opaque);
@@ -190,27 +191,28 @@ static void read_reasoning(struct acog_flow *flow, int64_t index,
 static void begin_call(struct acog_flow *flow, uint32_t key, const struct acog_json_value *found)
 {
     is_told(flow, ACOG_FLOW_CALL, key);
-    acog_flow_call(flow, key, acog_text_of(found[ITEM_CALL_ID]), acog_text_of(found[ITEM_NAME]));
+    acog_flow_call(flow, key, acog_text_of(found[ACOG_ITEM_CALL_ID]),
+                   acog_text_of(found[ACOG_ITEM_NAME]));
 }
 
 /* A whole item: what of it was not told yet. */
 static void read_item(struct acog_flow *flow, int64_t index, struct acog_json_value item)
 {
-    struct acog_json_value found[ITEM_MEMBER_COUNT];
+    struct acog_json_value found[ACOG_ITEM_MEMBER_COUNT];
     uint32_t key = key_of(index, 0);
     if (item.type != ACOG_JSON_OBJECT) {
         return;
     }
-    acog_json_members(item, item_names, found, ITEM_MEMBER_COUNT);
-    if (is_type(found[ITEM_TYPE], "message")) {
-        read_message(flow, index, found[ITEM_CONTENT]);
-    } else if (is_type(found[ITEM_TYPE], "reasoning")) {
+    acog_json_members(item, item_names, found, ACOG_ITEM_MEMBER_COUNT);
+    if (is_type(found[ACOG_ITEM_TYPE], "message")) {
+        read_message(flow, index, found[ACOG_ITEM_CONTENT]);
+    } else if (is_type(found[ACOG_ITEM_TYPE], "reasoning")) {
         read_reasoning(flow, index, found);
-    } else if (is_type(found[ITEM_TYPE], "function_call")) {
+    } else if (is_type(found[ACOG_ITEM_TYPE], "function_call")) {
         if (!was_told(flow, ACOG_FLOW_CALL, key)) {
             begin_call(flow, key, found);
         }
-        acog_flow_arguments_done(flow, key, acog_text_of(found[ITEM_ARGUMENTS]));
+        acog_flow_arguments_done(flow, key, acog_text_of(found[ACOG_ITEM_ARGUMENTS]));
         acog_flow_part_end(flow, key);
     }
 }
@@ -218,40 +220,41 @@ static void read_item(struct acog_flow *flow, int64_t index, struct acog_json_va
 /* -- the response ---------------------------------------------------------------------------------- */
 
 enum response_member {
-    RESPONSE_ID = 0,
-    RESPONSE_MODEL,
-    RESPONSE_STATUS,
-    RESPONSE_INCOMPLETE,
-    RESPONSE_OUTPUT,
-    RESPONSE_USAGE,
-    RESPONSE_MEMBER_COUNT
+    ACOG_RESPONSE_ID = 0,
+    ACOG_RESPONSE_MODEL,
+    ACOG_RESPONSE_STATUS,
+    ACOG_RESPONSE_INCOMPLETE,
+    ACOG_RESPONSE_OUTPUT,
+    ACOG_RESPONSE_USAGE,
+    ACOG_RESPONSE_MEMBER_COUNT
 };
 
-static const struct acog_view response_names[RESPONSE_MEMBER_COUNT] = {
-    [RESPONSE_ID] = {"id", 2},         [RESPONSE_MODEL] = {"model", 5},
-    [RESPONSE_STATUS] = {"status", 6}, [RESPONSE_INCOMPLETE] = {"incomplete_details", 18},
-    [RESPONSE_OUTPUT] = {"output", 6}, [RESPONSE_USAGE] = {"usage", 5},
+static const struct acog_view response_names[ACOG_RESPONSE_MEMBER_COUNT] = {
+    [ACOG_RESPONSE_ID] = {"id", 2},         [ACOG_RESPONSE_MODEL] = {"model", 5},
+    [ACOG_RESPONSE_STATUS] = {"status", 6}, [ACOG_RESPONSE_INCOMPLETE] = {"incomplete_details", 18},
+    [ACOG_RESPONSE_OUTPUT] = {"output", 6}, [ACOG_RESPONSE_USAGE] = {"usage", 5},
 };
 
 /* The reason, and what a refusal says beside it. */
 static void read_incomplete(struct acog_flow *flow, struct acog_json_value details)
 {
     enum {
-        REASON,
-        CATEGORY,
-        EXPLANATION
+        ACOG_FOUND_REASON,
+        ACOG_FOUND_CATEGORY,
+        ACOG_FOUND_EXPLANATION
     };
     static const struct acog_view names[] = {{"reason", 6}, {"category", 8}, {"explanation", 11}};
     struct acog_json_value found[COUNT(names)] = {{.escaped = false}};
     if (details.type == ACOG_JSON_OBJECT) {
         acog_json_members(details, names, found, COUNT(names));
     }
-    struct acog_text reason = acog_text_of(found[REASON]);
-    if (is_type(found[REASON], "max_output_tokens")) {
+    struct acog_text reason = acog_text_of(found[ACOG_FOUND_REASON]);
+    if (is_type(found[ACOG_FOUND_REASON], "max_output_tokens")) {
         acog_flow_finish(flow, ACOG_FINISH_LENGTH, reason);
-    } else if (is_type(found[REASON], "content_filter")) {
+    } else if (is_type(found[ACOG_FOUND_REASON], "content_filter")) {
         acog_flow_finish(flow, ACOG_FINISH_REFUSAL, reason);
-        acog_flow_refusal(flow, acog_text_of(found[CATEGORY]), acog_text_of(found[EXPLANATION]));
+        acog_flow_refusal(flow, acog_text_of(found[ACOG_FOUND_CATEGORY]),
+                          acog_text_of(found[ACOG_FOUND_EXPLANATION]));
     } else {
         acog_flow_finish(flow, ACOG_FINISH_UNKNOWN,
                          reason.bytes.len > 0 ? reason : acog_text_plain(ACOG_VIEW("incomplete")));
@@ -261,9 +264,9 @@ static void read_incomplete(struct acog_flow *flow, struct acog_json_value detai
 /* A response without a status is one that is complete: not every provider tells it. */
 static void read_status(struct acog_flow *flow, const struct acog_json_value *found)
 {
-    struct acog_json_value status = found[RESPONSE_STATUS];
+    struct acog_json_value status = found[ACOG_RESPONSE_STATUS];
     if (is_type(status, "incomplete")) {
-        read_incomplete(flow, found[RESPONSE_INCOMPLETE]);
+        read_incomplete(flow, found[ACOG_RESPONSE_INCOMPLETE]);
     } else if (status.type != ACOG_JSON_STRING || is_type(status, "completed") ||
                is_type(status, "complete")) {
         acog_flow_finish(flow, ACOG_FINISH_STOP, acog_text_plain(ACOG_VIEW("completed")));
@@ -282,7 +285,8 @@ static void read_usage(struct acog_flow *flow, struct acog_json_value object)
 
 static void begin(struct acog_flow *flow, const struct acog_json_value *found)
 {
-    acog_flow_begin(flow, acog_text_of(found[RESPONSE_ID]), acog_text_of(found[RESPONSE_MODEL]));
+    acog_flow_begin(flow, acog_text_of(found[ACOG_RESPONSE_ID]),
+                    acog_text_of(found[ACOG_RESPONSE_MODEL]));
 }
 
 static bool is_reasoning(struct acog_json_value item)
@@ -307,52 +311,52 @@ static void read_output(struct acog_flow *flow, struct acog_json_value output)
 void acog_responses_read_whole(struct acog_flow *flow, struct acog_json_value body,
                                struct acog_arena *scratch)
 {
-    struct acog_json_value found[RESPONSE_MEMBER_COUNT] = {{.escaped = false}};
+    struct acog_json_value found[ACOG_RESPONSE_MEMBER_COUNT] = {{.escaped = false}};
     (void)scratch;
     if (body.type != ACOG_JSON_OBJECT) {
         acog_flow_fail(flow, ACOG_INVALID);
         return;
     }
-    acog_json_members(body, response_names, found, RESPONSE_MEMBER_COUNT);
+    acog_json_members(body, response_names, found, ACOG_RESPONSE_MEMBER_COUNT);
     begin(flow, found);
-    read_output(flow, found[RESPONSE_OUTPUT]);
+    read_output(flow, found[ACOG_RESPONSE_OUTPUT]);
     read_status(flow, found);
-    read_usage(flow, found[RESPONSE_USAGE]);
+    read_usage(flow, found[ACOG_RESPONSE_USAGE]);
 }
 
 /* -- events ---------------------------------------------------------------------------------------- */
 
 enum event_member {
-    EVENT_TYPE = 0,
-    EVENT_OUTPUT_INDEX,
-    EVENT_CONTENT_INDEX,
-    EVENT_SUMMARY_INDEX,
-    EVENT_DELTA,
-    EVENT_TEXT,
-    EVENT_REFUSAL,
-    EVENT_ARGUMENTS,
-    EVENT_ANNOTATION,
-    EVENT_ITEM,
-    EVENT_RESPONSE,
-    EVENT_MEMBER_COUNT
+    ACOG_EVENT_TYPE = 0,
+    ACOG_EVENT_OUTPUT_INDEX,
+    ACOG_EVENT_CONTENT_INDEX,
+    ACOG_EVENT_SUMMARY_INDEX,
+    ACOG_EVENT_DELTA,
+    ACOG_EVENT_TEXT,
+    ACOG_EVENT_REFUSAL,
+    ACOG_EVENT_ARGUMENTS,
+    ACOG_EVENT_ANNOTATION,
+    ACOG_EVENT_ITEM,
+    ACOG_EVENT_RESPONSE,
+    ACOG_EVENT_MEMBER_COUNT
 };
 
-static const struct acog_view event_names[EVENT_MEMBER_COUNT] = {
-    [EVENT_TYPE] = {"type", 4},
-    [EVENT_OUTPUT_INDEX] = {"output_index", 12},
-    [EVENT_CONTENT_INDEX] = {"content_index", 13},
-    [EVENT_SUMMARY_INDEX] = {"summary_index", 13},
-    [EVENT_DELTA] = {"delta", 5},
-    [EVENT_TEXT] = {"text", 4},
-    [EVENT_REFUSAL] = {"refusal", 7},
-    [EVENT_ARGUMENTS] = {"arguments", 9},
-    [EVENT_ANNOTATION] = {"annotation", 10},
-    [EVENT_ITEM] = {"item", 4},
-    [EVENT_RESPONSE] = {"response", 8},
+static const struct acog_view event_names[ACOG_EVENT_MEMBER_COUNT] = {
+    [ACOG_EVENT_TYPE] = {"type", 4},
+    [ACOG_EVENT_OUTPUT_INDEX] = {"output_index", 12},
+    [ACOG_EVENT_CONTENT_INDEX] = {"content_index", 13},
+    [ACOG_EVENT_SUMMARY_INDEX] = {"summary_index", 13},
+    [ACOG_EVENT_DELTA] = {"delta", 5},
+    [ACOG_EVENT_TEXT] = {"text", 4},
+    [ACOG_EVENT_REFUSAL] = {"refusal", 7},
+    [ACOG_EVENT_ARGUMENTS] = {"arguments", 9},
+    [ACOG_EVENT_ANNOTATION] = {"annotation", 10},
+    [ACOG_EVENT_ITEM] = {"item", 4},
+    [ACOG_EVENT_RESPONSE] = {"response", 8},
 };
 
 struct event {
-    struct acog_json_value found[EVENT_MEMBER_COUNT];
+    struct acog_json_value found[ACOG_EVENT_MEMBER_COUNT];
     int64_t output_index;
     uint32_t key;      /* of the part of a message */
     uint32_t item_key; /* of a call, of reasoning */
@@ -367,32 +371,32 @@ static int64_t index_at(struct acog_json_value value)
 
 static void on_text_delta(struct acog_flow *flow, const struct event *event)
 {
-    tell(flow, ACOG_FLOW_TEXT, event->key, acog_text_of(event->found[EVENT_DELTA]));
+    tell(flow, ACOG_FLOW_TEXT, event->key, acog_text_of(event->found[ACOG_EVENT_DELTA]));
 }
 
 static void on_text_done(struct acog_flow *flow, const struct event *event)
 {
-    tell_once(flow, ACOG_FLOW_TEXT, event->key, acog_text_of(event->found[EVENT_TEXT]));
+    tell_once(flow, ACOG_FLOW_TEXT, event->key, acog_text_of(event->found[ACOG_EVENT_TEXT]));
 }
 
 static void on_refusal_delta(struct acog_flow *flow, const struct event *event)
 {
-    tell(flow, ACOG_FLOW_REFUSAL, event->key, acog_text_of(event->found[EVENT_DELTA]));
+    tell(flow, ACOG_FLOW_REFUSAL, event->key, acog_text_of(event->found[ACOG_EVENT_DELTA]));
 }
 
 static void on_refusal_done(struct acog_flow *flow, const struct event *event)
 {
-    tell_once(flow, ACOG_FLOW_REFUSAL, event->key, acog_text_of(event->found[EVENT_REFUSAL]));
+    tell_once(flow, ACOG_FLOW_REFUSAL, event->key, acog_text_of(event->found[ACOG_EVENT_REFUSAL]));
 }
 
 static void on_annotation(struct acog_flow *flow, const struct event *event)
 {
-    tell_citation(flow, event->key, event->found[EVENT_ANNOTATION]);
+    tell_citation(flow, event->key, event->found[ACOG_EVENT_ANNOTATION]);
 }
 
 static void on_reasoning_delta(struct acog_flow *flow, const struct event *event)
 {
-    tell(flow, ACOG_FLOW_REASONING, event->item_key, acog_text_of(event->found[EVENT_DELTA]));
+    tell(flow, ACOG_FLOW_REASONING, event->item_key, acog_text_of(event->found[ACOG_EVENT_DELTA]));
 }
 
 /* The next of several summaries of one item. */
@@ -405,38 +409,39 @@ static void on_summary_part(struct acog_flow *flow, const struct event *event)
 
 static void on_arguments_delta(struct acog_flow *flow, const struct event *event)
 {
-    acog_flow_arguments(flow, event->item_key, acog_text_of(event->found[EVENT_DELTA]));
+    acog_flow_arguments(flow, event->item_key, acog_text_of(event->found[ACOG_EVENT_DELTA]));
 }
 
 static void on_arguments_done(struct acog_flow *flow, const struct event *event)
 {
-    acog_flow_arguments_done(flow, event->item_key, acog_text_of(event->found[EVENT_ARGUMENTS]));
+    acog_flow_arguments_done(flow, event->item_key,
+                             acog_text_of(event->found[ACOG_EVENT_ARGUMENTS]));
 }
 
 static void on_item_added(struct acog_flow *flow, const struct event *event)
 {
-    struct acog_json_value found[ITEM_MEMBER_COUNT];
-    struct acog_json_value item = event->found[EVENT_ITEM];
+    struct acog_json_value found[ACOG_ITEM_MEMBER_COUNT];
+    struct acog_json_value item = event->found[ACOG_EVENT_ITEM];
     if (item.type != ACOG_JSON_OBJECT) {
         return;
     }
-    acog_json_members(item, item_names, found, ITEM_MEMBER_COUNT);
-    if (is_type(found[ITEM_TYPE], "function_call")) {
+    acog_json_members(item, item_names, found, ACOG_ITEM_MEMBER_COUNT);
+    if (is_type(found[ACOG_ITEM_TYPE], "function_call")) {
         begin_call(flow, event->item_key, found);
     }
 }
 
 static void on_item_done(struct acog_flow *flow, const struct event *event)
 {
-    read_item(flow, event->output_index, event->found[EVENT_ITEM]);
+    read_item(flow, event->output_index, event->found[ACOG_EVENT_ITEM]);
 }
 
 static void on_response(struct acog_flow *flow, const struct event *event)
 {
-    struct acog_json_value found[RESPONSE_MEMBER_COUNT];
-    if (event->found[EVENT_RESPONSE].type == ACOG_JSON_OBJECT) {
-        acog_json_members(event->found[EVENT_RESPONSE], response_names, found,
-                          RESPONSE_MEMBER_COUNT);
+    struct acog_json_value found[ACOG_RESPONSE_MEMBER_COUNT];
+    if (event->found[ACOG_EVENT_RESPONSE].type == ACOG_JSON_OBJECT) {
+        acog_json_members(event->found[ACOG_EVENT_RESPONSE], response_names, found,
+                          ACOG_RESPONSE_MEMBER_COUNT);
         begin(flow, found);
     }
 }
@@ -445,23 +450,23 @@ static void on_response(struct acog_flow *flow, const struct event *event)
  * was (B38). */
 static void on_end(struct acog_flow *flow, const struct event *event, bool complete)
 {
-    struct acog_json_value found[RESPONSE_MEMBER_COUNT] = {{.escaped = false}};
+    struct acog_json_value found[ACOG_RESPONSE_MEMBER_COUNT] = {{.escaped = false}};
     const uint32_t *told = flow->responses.told;
-    if (event->found[EVENT_RESPONSE].type == ACOG_JSON_OBJECT) {
-        acog_json_members(event->found[EVENT_RESPONSE], response_names, found,
-                          RESPONSE_MEMBER_COUNT);
+    if (event->found[ACOG_EVENT_RESPONSE].type == ACOG_JSON_OBJECT) {
+        acog_json_members(event->found[ACOG_EVENT_RESPONSE], response_names, found,
+                          ACOG_RESPONSE_MEMBER_COUNT);
     }
     begin(flow, found);
     bool said = told[ACOG_FLOW_TEXT] > 0 || told[ACOG_FLOW_REFUSAL] > 0 || told[ACOG_FLOW_CALL] > 0;
     if (!said) {
-        read_output(flow, found[RESPONSE_OUTPUT]);
+        read_output(flow, found[ACOG_RESPONSE_OUTPUT]);
     }
     if (complete) {
         acog_flow_finish(flow, ACOG_FINISH_STOP, acog_text_plain(ACOG_VIEW("completed")));
     } else {
-        read_incomplete(flow, found[RESPONSE_INCOMPLETE]);
+        read_incomplete(flow, found[ACOG_RESPONSE_INCOMPLETE]);
     }
-    read_usage(flow, found[RESPONSE_USAGE]);
+    read_usage(flow, found[ACOG_RESPONSE_USAGE]);
 }
 
 static void on_completed(struct acog_flow *flow, const struct event *event)
@@ -513,14 +518,14 @@ void acog_responses_read_event(struct acog_flow *flow, struct acog_view name, st
     if (!acog_json_present(object)) {
         return;
     }
-    acog_json_members(object, event_names, event.found, EVENT_MEMBER_COUNT);
+    acog_json_members(object, event_names, event.found, ACOG_EVENT_MEMBER_COUNT);
     struct acog_view type = name; /* not every provider says it twice */
-    if (acog_dialect_nonempty(event.found[EVENT_TYPE])) {
-        type = acog_dialect_word(event.found[EVENT_TYPE]);
+    if (acog_dialect_nonempty(event.found[ACOG_EVENT_TYPE])) {
+        type = acog_dialect_word(event.found[ACOG_EVENT_TYPE]);
     }
-    event.output_index = index_at(event.found[EVENT_OUTPUT_INDEX]);
-    event.summary_index = index_at(event.found[EVENT_SUMMARY_INDEX]);
-    event.key = key_of(event.output_index, index_at(event.found[EVENT_CONTENT_INDEX]));
+    event.output_index = index_at(event.found[ACOG_EVENT_OUTPUT_INDEX]);
+    event.summary_index = index_at(event.found[ACOG_EVENT_SUMMARY_INDEX]);
+    event.key = key_of(event.output_index, index_at(event.found[ACOG_EVENT_CONTENT_INDEX]));
     event.item_key = key_of(event.output_index, 0);
     for (size_t i = 0; i < COUNT(readers); i++) {
         if (acog_view_equal(type, readers[i].type)) {

@@ -78,7 +78,9 @@ static void name_item(const struct acog_flow *flow, struct responses_writer *wri
         char byte = out.ptr[i];
         bool plain = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
                      (byte >= 'A' && byte <= 'Z') || byte == '-';
-        out.ptr[i] = plain ? byte : '_';
+        if (!plain) {
+            out.ptr[i] = '_';
+        }
     }
     out.ptr[out.len] = '\0';
 }

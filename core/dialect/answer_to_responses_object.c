@@ -16,6 +16,7 @@ static void put_usage(struct acog_flow *flow)
     const struct acog_usage *usage = &flow->usage;
     int64_t input = known(usage->input_tokens);
     int64_t output = known(usage->output_tokens);
+    int64_t total = output > INT64_MAX - input ? INT64_MAX : input + output;
     acog_flow_put_format(
         flow,
         "{\"input_tokens\":%lld,\"input_tokens_details\":{\"cached_tokens\":%lld,"
@@ -23,7 +24,7 @@ static void put_usage(struct acog_flow *flow)
         "\"reasoning_tokens\":%lld},\"total_tokens\":%lld%s}",
         (long long)input, (long long)known(usage->cached_tokens),
         (long long)known(usage->cache_write_tokens), (long long)output,
-        (long long)known(usage->reasoning_tokens), (long long)(input + output),
+        (long long)known(usage->reasoning_tokens), (long long)total,
         flow->usage_estimated ? ",\"estimated\":true" : "");
 }
 

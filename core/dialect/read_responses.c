@@ -67,12 +67,12 @@ static void read_tool(struct acog_conversation_builder *builder, size_t index,
                       struct acog_json_value value)
 {
     enum {
-        TYPE,
-        TOOL_NAME,
-        DESCRIPTION,
-        PARAMETERS,
-        STRICT,
-        CACHE
+        ACOG_FOUND_TYPE,
+        ACOG_FOUND_TOOL_NAME,
+        ACOG_FOUND_DESCRIPTION,
+        ACOG_FOUND_PARAMETERS,
+        ACOG_FOUND_STRICT,
+        ACOG_FOUND_CACHE
     };
     static const struct acog_view names[] = {{"type", 4},         {"name", 4},
                                              {"description", 11}, {"parameters", 10},
@@ -81,12 +81,12 @@ static void read_tool(struct acog_conversation_builder *builder, size_t index,
     if (value.type == ACOG_JSON_OBJECT) {
         acog_json_members(value, names, found, COUNT(names));
     }
-    if (!has_text(found[TYPE])) {
+    if (!has_text(found[ACOG_FOUND_TYPE])) {
         acog_builder_refuse(builder, "tools[%zu].type: must be a string", index);
         return;
     }
-    bool function = acog_json_text_is(found[TYPE], ACOG_VIEW("function"));
-    if (function && !has_text(found[TOOL_NAME])) {
+    bool function = acog_json_text_is(found[ACOG_FOUND_TYPE], ACOG_VIEW("function"));
+    if (function && !has_text(found[ACOG_FOUND_TOOL_NAME])) {
         acog_builder_refuse(builder, "tools[%zu].name: must be a string", index);
         return;
     }
@@ -94,15 +94,15 @@ static void read_tool(struct acog_conversation_builder *builder, size_t index,
     if (tool == NULL) {
         return;
     }
-    tool->name = string_or_none(found[TOOL_NAME]);
+    tool->name = string_or_none(found[ACOG_FOUND_TOOL_NAME]);
     if (!function) {
-        tool->foreign = acog_text_of(found[TYPE]).bytes;
+        tool->foreign = acog_text_of(found[ACOG_FOUND_TYPE]).bytes;
         return;
     }
-    tool->description = string_or_none(found[DESCRIPTION]);
-    tool->schema = object_or_none(found[PARAMETERS]);
-    tool->strict = bool_or_none(found[STRICT]);
-    tool->cache = object_or_none(found[CACHE]);
+    tool->description = string_or_none(found[ACOG_FOUND_DESCRIPTION]);
+    tool->schema = object_or_none(found[ACOG_FOUND_PARAMETERS]);
+    tool->strict = bool_or_none(found[ACOG_FOUND_STRICT]);
+    tool->cache = object_or_none(found[ACOG_FOUND_CACHE]);
     name_tool_extras(builder, value);
 }
 
@@ -232,20 +232,20 @@ static void read_tool_choice(struct acog_conversation_builder *builder,
 static void read_schema(struct acog_conversation *conversation, struct acog_json_value format)
 {
     enum {
-        SCHEMA,
-        SCHEMA_NAME,
-        DESCRIPTION,
-        STRICT
+        ACOG_FOUND_SCHEMA,
+        ACOG_FOUND_SCHEMA_NAME,
+        ACOG_FOUND_DESCRIPTION,
+        ACOG_FOUND_STRICT
     };
     static const struct acog_view names[] = {
         {"schema", 6}, {"name", 4}, {"description", 11}, {"strict", 6}};
     struct acog_json_value found[COUNT(names)];
     acog_json_members(format, names, found, COUNT(names));
     conversation->format = ACOG_FORMAT_SCHEMA;
-    conversation->schema = object_or_none(found[SCHEMA]);
-    conversation->schema_name = string_or_none(found[SCHEMA_NAME]);
-    conversation->schema_description = string_or_none(found[DESCRIPTION]);
-    conversation->schema_strict = bool_or_none(found[STRICT]);
+    conversation->schema = object_or_none(found[ACOG_FOUND_SCHEMA]);
+    conversation->schema_name = string_or_none(found[ACOG_FOUND_SCHEMA_NAME]);
+    conversation->schema_description = string_or_none(found[ACOG_FOUND_DESCRIPTION]);
+    conversation->schema_strict = bool_or_none(found[ACOG_FOUND_STRICT]);
 }
 
 static void read_format(struct acog_conversation_builder *builder, struct acog_json_value format)
@@ -347,39 +347,39 @@ static bool is_nothing(const struct acog_json_cursor *cursor)
 /* -- the body -------------------------------------------------------------------------------------- */
 
 enum member {
-    MEMBER_MODEL = 0,
-    MEMBER_STREAM,
-    MEMBER_STREAM_OPTIONS, /* obfuscation: nothing that a client reads */
-    MEMBER_INSTRUCTIONS,
-    MEMBER_INPUT,
-    MEMBER_TOOLS,
-    MEMBER_TOOL_CHOICE,
-    MEMBER_PARALLEL,
-    MEMBER_MAX_TOKENS,
-    MEMBER_TEXT,
-    MEMBER_REASONING,
-    MEMBER_USER,
-    MEMBER_COUNT
+    ACOG_MEMBER_MODEL = 0,
+    ACOG_MEMBER_STREAM,
+    ACOG_MEMBER_STREAM_OPTIONS, /* obfuscation: nothing that a client reads */
+    ACOG_MEMBER_INSTRUCTIONS,
+    ACOG_MEMBER_INPUT,
+    ACOG_MEMBER_TOOLS,
+    ACOG_MEMBER_TOOL_CHOICE,
+    ACOG_MEMBER_PARALLEL,
+    ACOG_MEMBER_MAX_TOKENS,
+    ACOG_MEMBER_TEXT,
+    ACOG_MEMBER_REASONING,
+    ACOG_MEMBER_USER,
+    ACOG_MEMBER_COUNT
 };
 
-static const struct acog_view member_names[MEMBER_COUNT] = {
-    [MEMBER_MODEL] = {"model", 5},
-    [MEMBER_STREAM] = {"stream", 6},
-    [MEMBER_STREAM_OPTIONS] = {"stream_options", 14},
-    [MEMBER_INSTRUCTIONS] = {"instructions", 12},
-    [MEMBER_INPUT] = {"input", 5},
-    [MEMBER_TOOLS] = {"tools", 5},
-    [MEMBER_TOOL_CHOICE] = {"tool_choice", 11},
-    [MEMBER_PARALLEL] = {"parallel_tool_calls", 19},
-    [MEMBER_MAX_TOKENS] = {"max_output_tokens", 17},
-    [MEMBER_TEXT] = {"text", 4},
-    [MEMBER_REASONING] = {"reasoning", 9},
-    [MEMBER_USER] = {"user", 4},
+static const struct acog_view member_names[ACOG_MEMBER_COUNT] = {
+    [ACOG_MEMBER_MODEL] = {"model", 5},
+    [ACOG_MEMBER_STREAM] = {"stream", 6},
+    [ACOG_MEMBER_STREAM_OPTIONS] = {"stream_options", 14},
+    [ACOG_MEMBER_INSTRUCTIONS] = {"instructions", 12},
+    [ACOG_MEMBER_INPUT] = {"input", 5},
+    [ACOG_MEMBER_TOOLS] = {"tools", 5},
+    [ACOG_MEMBER_TOOL_CHOICE] = {"tool_choice", 11},
+    [ACOG_MEMBER_PARALLEL] = {"parallel_tool_calls", 19},
+    [ACOG_MEMBER_MAX_TOKENS] = {"max_output_tokens", 17},
+    [ACOG_MEMBER_TEXT] = {"text", 4},
+    [ACOG_MEMBER_REASONING] = {"reasoning", 9},
+    [ACOG_MEMBER_USER] = {"user", 4},
 };
 
 static bool is_read_by_name(struct acog_json_value key)
 {
-    for (size_t i = 0; i < MEMBER_COUNT; i++) {
+    for (size_t i = 0; i < ACOG_MEMBER_COUNT; i++) {
         if (acog_json_text_is(key, member_names[i])) {
             return true;
         }
@@ -424,21 +424,21 @@ void acog_responses_read_conversation(struct acog_conversation_builder *builder,
                                       struct acog_json_value body)
 {
     struct acog_conversation *conversation = builder->conversation;
-    struct acog_json_value found[MEMBER_COUNT];
-    acog_json_members(body, member_names, found, MEMBER_COUNT);
+    struct acog_json_value found[ACOG_MEMBER_COUNT];
+    acog_json_members(body, member_names, found, ACOG_MEMBER_COUNT);
     refuse_kept_state(builder, body);
-    conversation->stream = found[MEMBER_STREAM].type == ACOG_JSON_TRUE;
-    conversation->parallel_off = found[MEMBER_PARALLEL].type == ACOG_JSON_FALSE;
-    acog_builder_user(builder, NAME("user"), found[MEMBER_USER]);
-    if (!acog_json_int(found[MEMBER_MAX_TOKENS], &conversation->max_tokens)) {
+    conversation->stream = found[ACOG_MEMBER_STREAM].type == ACOG_JSON_TRUE;
+    conversation->parallel_off = found[ACOG_MEMBER_PARALLEL].type == ACOG_JSON_FALSE;
+    acog_builder_user(builder, NAME("user"), found[ACOG_MEMBER_USER]);
+    if (!acog_json_int(found[ACOG_MEMBER_MAX_TOKENS], &conversation->max_tokens)) {
         conversation->max_tokens = -1;
     }
-    read_instructions(builder, found[MEMBER_INSTRUCTIONS]);
-    acog_responses_read_input(builder, found[MEMBER_INPUT]);
-    read_tools(builder, found[MEMBER_TOOLS]);
-    read_tool_choice(builder, found[MEMBER_TOOL_CHOICE]);
-    read_text_settings(builder, found[MEMBER_TEXT]);
-    read_reasoning(builder, found[MEMBER_REASONING]);
+    read_instructions(builder, found[ACOG_MEMBER_INSTRUCTIONS]);
+    acog_responses_read_input(builder, found[ACOG_MEMBER_INPUT]);
+    read_tools(builder, found[ACOG_MEMBER_TOOLS]);
+    read_tool_choice(builder, found[ACOG_MEMBER_TOOL_CHOICE]);
+    read_text_settings(builder, found[ACOG_MEMBER_TEXT]);
+    read_reasoning(builder, found[ACOG_MEMBER_REASONING]);
     struct acog_json_cursor cursor = acog_json_enter(body);
     while (acog_json_next(&cursor)) {
         if (!is_read_by_name(cursor.key) && !is_nothing(&cursor)) {

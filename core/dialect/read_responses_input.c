@@ -23,34 +23,34 @@ struct place {
 };
 
 enum part_member {
-    PART_TYPE = 0,
-    PART_TEXT,
-    PART_REFUSAL,
-    PART_IMAGE_URL,
-    PART_FILE_ID,
-    PART_DETAIL,
-    PART_FILE_DATA,
-    PART_FILE_URL,
-    PART_FILE_NAME,
-    PART_AUDIO,
-    PART_CACHE_CONTROL,
-    PART_CACHE_BREAKPOINT,
-    PART_MEMBER_COUNT
+    ACOG_CONTENT_TYPE = 0,
+    ACOG_CONTENT_TEXT,
+    ACOG_CONTENT_REFUSAL,
+    ACOG_CONTENT_IMAGE_URL,
+    ACOG_CONTENT_FILE_ID,
+    ACOG_CONTENT_DETAIL,
+    ACOG_CONTENT_FILE_DATA,
+    ACOG_CONTENT_FILE_URL,
+    ACOG_CONTENT_FILE_NAME,
+    ACOG_CONTENT_AUDIO,
+    ACOG_CONTENT_CACHE_CONTROL,
+    ACOG_CONTENT_CACHE_BREAKPOINT,
+    ACOG_CONTENT_MEMBER_COUNT
 };
 
-static const struct acog_view part_names[PART_MEMBER_COUNT] = {
-    [PART_TYPE] = {"type", 4},
-    [PART_TEXT] = {"text", 4},
-    [PART_REFUSAL] = {"refusal", 7},
-    [PART_IMAGE_URL] = {"image_url", 9},
-    [PART_FILE_ID] = {"file_id", 7},
-    [PART_DETAIL] = {"detail", 6},
-    [PART_FILE_DATA] = {"file_data", 9},
-    [PART_FILE_URL] = {"file_url", 8},
-    [PART_FILE_NAME] = {"filename", 8},
-    [PART_AUDIO] = {"input_audio", 11},
-    [PART_CACHE_CONTROL] = {"cache_control", 13},
-    [PART_CACHE_BREAKPOINT] = {"prompt_cache_breakpoint", 23},
+static const struct acog_view part_names[ACOG_CONTENT_MEMBER_COUNT] = {
+    [ACOG_CONTENT_TYPE] = {"type", 4},
+    [ACOG_CONTENT_TEXT] = {"text", 4},
+    [ACOG_CONTENT_REFUSAL] = {"refusal", 7},
+    [ACOG_CONTENT_IMAGE_URL] = {"image_url", 9},
+    [ACOG_CONTENT_FILE_ID] = {"file_id", 7},
+    [ACOG_CONTENT_DETAIL] = {"detail", 6},
+    [ACOG_CONTENT_FILE_DATA] = {"file_data", 9},
+    [ACOG_CONTENT_FILE_URL] = {"file_url", 8},
+    [ACOG_CONTENT_FILE_NAME] = {"filename", 8},
+    [ACOG_CONTENT_AUDIO] = {"input_audio", 11},
+    [ACOG_CONTENT_CACHE_CONTROL] = {"cache_control", 13},
+    [ACOG_CONTENT_CACHE_BREAKPOINT] = {"prompt_cache_breakpoint", 23},
 };
 
 static bool is_string(struct acog_json_value value)
@@ -114,15 +114,16 @@ static enum acog_code read_image(struct acog_conversation_builder *builder,
                                  struct acog_media *media)
 {
     media->kind = ACOG_MEDIA_IMAGE;
-    if (found[PART_DETAIL].type == ACOG_JSON_STRING) {
-        media->detail = found[PART_DETAIL];
+    if (found[ACOG_CONTENT_DETAIL].type == ACOG_JSON_STRING) {
+        media->detail = found[ACOG_CONTENT_DETAIL];
     }
-    if (has_text(found[PART_IMAGE_URL])) {
-        return acog_media_read_url(acog_text_of(found[PART_IMAGE_URL]), builder->arena, media);
+    if (has_text(found[ACOG_CONTENT_IMAGE_URL])) {
+        return acog_media_read_url(acog_text_of(found[ACOG_CONTENT_IMAGE_URL]), builder->arena,
+                                   media);
     }
-    if (has_text(found[PART_FILE_ID])) {
+    if (has_text(found[ACOG_CONTENT_FILE_ID])) {
         media->source = ACOG_MEDIA_FILE_ID;
-        media->data = acog_text_of(found[PART_FILE_ID]);
+        media->data = acog_text_of(found[ACOG_CONTENT_FILE_ID]);
     } else {
         refuse_part(builder, place, "an image must have image_url or file_id");
     }
@@ -134,22 +135,22 @@ static enum acog_code read_file(struct acog_conversation_builder *builder,
                                 struct acog_media *media)
 {
     struct acog_json_value name = {0};
-    if (found[PART_FILE_NAME].type == ACOG_JSON_STRING) {
-        name = found[PART_FILE_NAME];
+    if (found[ACOG_CONTENT_FILE_NAME].type == ACOG_JSON_STRING) {
+        name = found[ACOG_CONTENT_FILE_NAME];
     }
     media->name = name;
-    if (has_text(found[PART_FILE_DATA])) {
-        return acog_media_read_file(acog_text_of(found[PART_FILE_DATA]), name, builder->arena,
-                                    media);
+    if (has_text(found[ACOG_CONTENT_FILE_DATA])) {
+        return acog_media_read_file(acog_text_of(found[ACOG_CONTENT_FILE_DATA]), name,
+                                    builder->arena, media);
     }
-    if (has_text(found[PART_FILE_URL])) {
+    if (has_text(found[ACOG_CONTENT_FILE_URL])) {
         media->kind = ACOG_MEDIA_DOCUMENT;
         media->source = ACOG_MEDIA_URL;
-        media->data = acog_text_of(found[PART_FILE_URL]);
-    } else if (has_text(found[PART_FILE_ID])) {
+        media->data = acog_text_of(found[ACOG_CONTENT_FILE_URL]);
+    } else if (has_text(found[ACOG_CONTENT_FILE_ID])) {
         media->kind = ACOG_MEDIA_FILE;
         media->source = ACOG_MEDIA_FILE_ID;
-        media->data = acog_text_of(found[PART_FILE_ID]);
+        media->data = acog_text_of(found[ACOG_CONTENT_FILE_ID]);
     } else {
         refuse_part(builder, place, "a file must have file_data, file_url or file_id");
     }
@@ -162,8 +163,8 @@ static enum acog_code read_audio(struct acog_conversation_builder *builder,
 {
     static const struct acog_view names[] = {{"data", 4}, {"format", 6}};
     struct acog_json_value audio[COUNT(names)] = {{.escaped = false}};
-    if (found[PART_AUDIO].type == ACOG_JSON_OBJECT) {
-        acog_json_members(found[PART_AUDIO], names, audio, COUNT(names));
+    if (found[ACOG_CONTENT_AUDIO].type == ACOG_JSON_OBJECT) {
+        acog_json_members(found[ACOG_CONTENT_AUDIO], names, audio, COUNT(names));
     }
     media->kind = ACOG_MEDIA_AUDIO;
     media->source = ACOG_MEDIA_BASE64;
@@ -214,12 +215,12 @@ static struct acog_part *add_foreign(struct acog_conversation_builder *builder,
 static struct acog_part *add_by_type(struct acog_conversation_builder *builder,
                                      const struct place *place, const struct acog_json_value *found)
 {
-    struct acog_json_value type = found[PART_TYPE];
+    struct acog_json_value type = found[ACOG_CONTENT_TYPE];
     if (is_type(type, "input_text") || is_type(type, "output_text") || is_type(type, "text")) {
-        return add_text(builder, place, ACOG_PART_TEXT, found[PART_TEXT]);
+        return add_text(builder, place, ACOG_PART_TEXT, found[ACOG_CONTENT_TEXT]);
     }
     if (is_type(type, "refusal") && place->role == ACOG_TURN_ASSISTANT) {
-        return add_text(builder, place, ACOG_PART_REFUSAL, found[PART_REFUSAL]);
+        return add_text(builder, place, ACOG_PART_REFUSAL, found[ACOG_CONTENT_REFUSAL]);
     }
     if (is_type(type, "input_image")) {
         return add_media(builder, place, found, read_image);
@@ -236,17 +237,17 @@ static struct acog_part *add_by_type(struct acog_conversation_builder *builder,
 static void read_part(struct acog_conversation_builder *builder, const struct place *place,
                       struct acog_json_value value)
 {
-    struct acog_json_value found[PART_MEMBER_COUNT];
+    struct acog_json_value found[ACOG_CONTENT_MEMBER_COUNT];
     if (value.type != ACOG_JSON_OBJECT) {
         refuse_part(builder, place, "must be an object");
         return;
     }
-    acog_json_members(value, part_names, found, PART_MEMBER_COUNT);
+    acog_json_members(value, part_names, found, ACOG_CONTENT_MEMBER_COUNT);
     struct acog_part *part = add_by_type(builder, place, found);
-    if (part != NULL && found[PART_CACHE_CONTROL].type == ACOG_JSON_OBJECT) {
-        part->cache = found[PART_CACHE_CONTROL];
+    if (part != NULL && found[ACOG_CONTENT_CACHE_CONTROL].type == ACOG_JSON_OBJECT) {
+        part->cache = found[ACOG_CONTENT_CACHE_CONTROL];
     }
-    if (found[PART_CACHE_BREAKPOINT].type == ACOG_JSON_OBJECT) {
+    if (found[ACOG_CONTENT_CACHE_BREAKPOINT].type == ACOG_JSON_OBJECT) {
         acog_builder_unknown(builder, CACHE_BREAKPOINT);
     }
 }
@@ -272,31 +273,31 @@ static void read_content(struct acog_conversation_builder *builder, struct place
 /* -- items ----------------------------------------------------------------------------------------- */
 
 enum item_member {
-    ITEM_TYPE = 0,
-    ITEM_ROLE,
-    ITEM_CONTENT,
-    ITEM_ID,
-    ITEM_CALL_ID,
-    ITEM_NAME,
-    ITEM_ARGUMENTS,
-    ITEM_OUTPUT,
-    ITEM_SUMMARY,
-    ITEM_ENCRYPTED,
-    ITEM_MEMBER_COUNT
+    ACOG_ITEM_TYPE = 0,
+    ACOG_ITEM_ROLE,
+    ACOG_ITEM_CONTENT,
+    ACOG_ITEM_ID,
+    ACOG_ITEM_CALL_ID,
+    ACOG_ITEM_NAME,
+    ACOG_ITEM_ARGUMENTS,
+    ACOG_ITEM_OUTPUT,
+    ACOG_ITEM_SUMMARY,
+    ACOG_ITEM_ENCRYPTED,
+    ACOG_ITEM_MEMBER_COUNT
 };
 
-static const struct acog_view item_names[ITEM_MEMBER_COUNT] = {
-    [ITEM_TYPE] = {"type", 4},           [ITEM_ROLE] = {"role", 4},
-    [ITEM_CONTENT] = {"content", 7},     [ITEM_ID] = {"id", 2},
-    [ITEM_CALL_ID] = {"call_id", 7},     [ITEM_NAME] = {"name", 4},
-    [ITEM_ARGUMENTS] = {"arguments", 9}, [ITEM_OUTPUT] = {"output", 6},
-    [ITEM_SUMMARY] = {"summary", 7},     [ITEM_ENCRYPTED] = {"encrypted_content", 17},
+static const struct acog_view item_names[ACOG_ITEM_MEMBER_COUNT] = {
+    [ACOG_ITEM_TYPE] = {"type", 4},           [ACOG_ITEM_ROLE] = {"role", 4},
+    [ACOG_ITEM_CONTENT] = {"content", 7},     [ACOG_ITEM_ID] = {"id", 2},
+    [ACOG_ITEM_CALL_ID] = {"call_id", 7},     [ACOG_ITEM_NAME] = {"name", 4},
+    [ACOG_ITEM_ARGUMENTS] = {"arguments", 9}, [ACOG_ITEM_OUTPUT] = {"output", 6},
+    [ACOG_ITEM_SUMMARY] = {"summary", 7},     [ACOG_ITEM_ENCRYPTED] = {"encrypted_content", 17},
 };
 
 static void read_message(struct acog_conversation_builder *builder, struct place *place,
                          const struct acog_json_value *found)
 {
-    struct acog_json_value role = found[ITEM_ROLE];
+    struct acog_json_value role = found[ACOG_ITEM_ROLE];
     if (is_type(role, "user")) {
         place->role = ACOG_TURN_USER;
     } else if (is_type(role, "assistant")) {
@@ -308,39 +309,39 @@ static void read_message(struct acog_conversation_builder *builder, struct place
             builder, "input[%zu].role: must be user, assistant, system or developer", place->item);
         return;
     }
-    read_content(builder, place, found[ITEM_CONTENT]);
+    read_content(builder, place, found[ACOG_ITEM_CONTENT]);
 }
 
 static void read_call(struct acog_conversation_builder *builder, const struct place *place,
                       const struct acog_json_value *found)
 {
-    if (!has_text(found[ITEM_CALL_ID]) || !has_text(found[ITEM_NAME])) {
+    if (!has_text(found[ACOG_ITEM_CALL_ID]) || !has_text(found[ACOG_ITEM_NAME])) {
         acog_builder_refuse(builder, "input[%zu]: a function_call must have call_id and name",
                             place->item);
         return;
     }
     struct acog_part *part = acog_builder_part(builder, ACOG_TURN_ASSISTANT, ACOG_PART_TOOL_CALL);
     if (part != NULL) {
-        part->id = acog_text_of(found[ITEM_CALL_ID]);
-        part->name = acog_text_of(found[ITEM_NAME]);
-        part->arguments = acog_text_of(found[ITEM_ARGUMENTS]);
+        part->id = acog_text_of(found[ACOG_ITEM_CALL_ID]);
+        part->name = acog_text_of(found[ACOG_ITEM_NAME]);
+        part->arguments = acog_text_of(found[ACOG_ITEM_ARGUMENTS]);
     }
 }
 
 static void read_result(struct acog_conversation_builder *builder, struct place *place,
                         const struct acog_json_value *found)
 {
-    if (!has_text(found[ITEM_CALL_ID])) {
+    if (!has_text(found[ACOG_ITEM_CALL_ID])) {
         acog_builder_refuse(builder, "input[%zu]: a function_call_output must have call_id",
                             place->item);
         return;
     }
     struct acog_part *part = acog_builder_part(builder, ACOG_TURN_USER, ACOG_PART_TOOL_RESULT);
     if (part != NULL) {
-        part->id = acog_text_of(found[ITEM_CALL_ID]);
+        part->id = acog_text_of(found[ACOG_ITEM_CALL_ID]);
         place->role = ACOG_TURN_USER;
         place->result = part;
-        read_content(builder, place, found[ITEM_OUTPUT]);
+        read_content(builder, place, found[ACOG_ITEM_OUTPUT]);
     }
 }
 
@@ -389,8 +390,8 @@ static void gather_all(struct texts *texts, const struct acog_json_value *found)
 {
     texts->count = 0;
     append(texts, ACOG_VIEW("\""));
-    gather(texts, found[ITEM_SUMMARY]);
-    gather(texts, found[ITEM_CONTENT]);
+    gather(texts, found[ACOG_ITEM_SUMMARY]);
+    gather(texts, found[ACOG_ITEM_CONTENT]);
     append(texts, ACOG_VIEW("\""));
 }
 
@@ -437,7 +438,7 @@ static void read_reasoning(struct acog_conversation_builder *builder,
 {
     struct acog_json_value text = read_texts(builder, found);
     struct acog_opaque opaque =
-        acog_opaque_read(acog_text_of(found[ITEM_ENCRYPTED]), ACOG_DIALECT_RESPONSES);
+        acog_opaque_read(acog_text_of(found[ACOG_ITEM_ENCRYPTED]), ACOG_DIALECT_RESPONSES);
     if (opaque.maker == ACOG_DIALECT_GEMINI && opaque.id.bytes.len > 0) {
         give_to_call(builder, &opaque);
         return;
@@ -446,7 +447,7 @@ static void read_reasoning(struct acog_conversation_builder *builder,
         return;
     }
     if (opaque.maker == ACOG_DIALECT_RESPONSES && opaque.id.bytes.len == 0) {
-        opaque.id = acog_text_of(found[ITEM_ID]);
+        opaque.id = acog_text_of(found[ACOG_ITEM_ID]);
         opaque.redacted = !acog_json_present(text);
     }
     struct acog_part *part = acog_builder_part(builder, ACOG_TURN_ASSISTANT, ACOG_PART_REASONING);
@@ -462,15 +463,15 @@ static void read_item(struct acog_conversation_builder *builder, size_t index,
                       struct acog_json_value value)
 {
     struct place place = {.role = ACOG_TURN_ASSISTANT, .item = index};
-    struct acog_json_value found[ITEM_MEMBER_COUNT];
+    struct acog_json_value found[ACOG_ITEM_MEMBER_COUNT];
     if (value.type != ACOG_JSON_OBJECT) {
         acog_builder_refuse(builder, "input[%zu]: must be an object", index);
         return;
     }
-    acog_json_members(value, item_names, found, ITEM_MEMBER_COUNT);
-    struct acog_json_value type = found[ITEM_TYPE];
+    acog_json_members(value, item_names, found, ACOG_ITEM_MEMBER_COUNT);
+    struct acog_json_value type = found[ACOG_ITEM_TYPE];
     bool typed = has_text(type);
-    if (is_type(type, "message") || (!typed && acog_json_present(found[ITEM_ROLE]))) {
+    if (is_type(type, "message") || (!typed && acog_json_present(found[ACOG_ITEM_ROLE]))) {
         read_message(builder, &place, found);
     } else if (is_type(type, "function_call")) {
         read_call(builder, &place, found);

@@ -3,6 +3,7 @@
 #include "core/dialect/flow.h"
 #include "tests/support/check.h"
 #include "tests/support/flow_seen.h"
+#include "tests/support/quotes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,16 +116,6 @@ static const struct acog_answer_writer_form record_form = {
 };
 
 /* -- a run ----------------------------------------------------------------------------------------- */
-
-static char *with_quotes(const char *text)
-{
-    char *copy = strdup(text);
-    assert_non_null(copy);
-    for (char *at = copy; *at != '\0'; at++) {
-        *at = *at == '\'' ? '"' : *at;
-    }
-    return copy;
-}
 
 struct run {
     struct acog_flow flow;

@@ -6,6 +6,7 @@
 
 #include "tests/support/check.h"
 #include "tests/support/memory_sweep.h"
+#include "tests/support/quotes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +16,6 @@
 static struct acog_text text(const char *characters)
 {
     return acog_text_plain(acog_view_of(characters));
-}
-
-static char *with_quotes(const char *string)
-{
-    char *copy = strdup(string);
-    assert_non_null(copy);
-    for (char *at = copy; *at != '\0'; at++) {
-        *at = *at == '\'' ? '"' : *at;
-    }
-    return copy;
 }
 
 /* -- a run ----------------------------------------------------------------------------------------- */

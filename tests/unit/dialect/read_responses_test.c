@@ -4,6 +4,7 @@
 #include "tests/support/check.h"
 #include "tests/support/conversation_shown.h"
 #include "tests/support/memory_sweep.h"
+#include "tests/support/quotes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,16 +18,6 @@ struct bench {
     const struct acog_conversation *conversation;
     char *body;
 };
-
-static char *with_quotes(const char *text)
-{
-    char *copy = strdup(text);
-    assert_non_null(copy);
-    for (char *at = copy; *at != '\0'; at++) {
-        *at = *at == '\'' ? '"' : *at;
-    }
-    return copy;
-}
 
 static enum acog_code read_body(struct bench *bench, const char *body)
 {

@@ -3,6 +3,7 @@
 #include "core/dialect/conversation.h"
 #include "tests/support/check.h"
 #include "tests/support/memory_sweep.h"
+#include "tests/support/quotes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,16 +20,6 @@ struct bench {
     struct acog_translation translation;
     char *body;
 };
-
-static char *with_quotes(const char *text)
-{
-    char *copy = strdup(text);
-    assert_non_null(copy);
-    for (char *at = copy; *at != '\0'; at++) {
-        *at = *at == '\'' ? '"' : *at;
-    }
-    return copy;
-}
 
 static void begin(struct bench *bench, enum acog_surface surface)
 {
