@@ -1,5 +1,5 @@
--- endpoints_test.lua - dedicated endpoints (S0.16-S0.18, S0.69, S0.70): reserved capacity first, then
--- what meets its constraints; what a closed one tells, and the turns of a paced one.
+-- endpoints_test.lua - dedicated endpoints (S0.16-S0.18, S0.69, S0.70): reserved capacity first,
+-- then what meets its constraints; what a closed one tells, and the turns of a paced one.
 local acog = require "acog"
 local test = require "acog.test"
 
