@@ -84,10 +84,14 @@ void acog_exchange_answer_record(struct acog_exchange *exchange, struct acog_vie
     }
     if (code == ACOG_OK) {
         acog_exchange_reply_here(exchange, 200);
-    } else {
+    } else if (code == ACOG_NOT_FOUND) { /* "There is nothing at …" */
         acog_exchange_answer_condition(
-            exchange,
-            code == ACOG_NOT_FOUND ? ACOG_CONDITION_UNKNOWN_PATH : ACOG_CONDITION_OVERLOADED,
-            acog_exchange_cut(exchange->client.path, ACOG_EXCHANGE_MODEL_MAX), NULL);
+            exchange, ACOG_CONDITION_UNKNOWN_PATH,
+            request_id.len == 0 ? ACOG_VIEW("this path without the id of a request (?id=ID)")
+                                : ACOG_VIEW("that id: no record of such a request is kept"),
+            NULL);
+    } else {
+        acog_exchange_answer_condition(exchange, ACOG_CONDITION_OVERLOADED, (struct acog_view){0},
+                                       NULL);
     }
 }

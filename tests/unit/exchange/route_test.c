@@ -126,6 +126,20 @@ static void a_record_is_found_by_both_paths(void **state) /* S0.78, S3.17 */
     driver_fini(&driver);
 }
 
+static void a_record_that_is_not_there_says_so(void **state)
+{
+    struct driver driver;
+    (void)state;
+    driver_init(&driver);
+    driver.find_record = find_one;
+    driver_start(&driver, "GET", "/v1/generation?id=two", NULL, 0, ACOG_VIEW(""));
+    assert_true(driver_has(&driver.reply, "no record of such a request is kept"));
+    driver_again(&driver);
+    driver_start(&driver, "GET", "/v1/generation", NULL, 0, ACOG_VIEW(""));
+    assert_true(driver_has(&driver.reply, "without the id of a request (?id=ID)"));
+    driver_fini(&driver);
+}
+
 static void the_transcript_has_events_and_actions(void **state)
 {
     struct acog_buffer transcript;
@@ -153,6 +167,7 @@ int main(void)
         cmocka_unit_test(a_route_reads_the_body_as_its_surface_does),
         cmocka_unit_test(records_are_not_shown_to_strangers),
         cmocka_unit_test(a_record_is_found_by_both_paths),
+        cmocka_unit_test(a_record_that_is_not_there_says_so),
         cmocka_unit_test(the_transcript_has_events_and_actions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
