@@ -303,6 +303,28 @@ static void arguments_that_come_only_when_done_count_once(void **state)
     stream_tells(CREATED COMPLETED(CALL_ITEM("c1", FIVE)), expected);
 }
 
+/* B20 */
+static void a_schema_that_is_held_by_a_tool_is_told_as_a_text(void **state)
+{
+    (void)state;
+    static const char *const streams[] = {
+        CREATED "{'type':'response.output_item.added','output_index':0,'item':{'type':"
+                "'function_call','call_id':'c1','name':'structured_answer','arguments':''}}\n" //
+        ARGUMENTS_DELTA("0", FIVE) ARGUMENTS_DONE("0", FIVE) CALL_DONE("0", "c1", FIVE)
+            COMPLETED(CALL_ITEM("c1", FIVE)),
+        CREATED "{'type':'response.output_item.done','output_index':0,'item':{'type':"
+                "'function_call','call_id':'c1','name':'structured_answer','arguments':'" FIVE
+                "'}}\n" COMPLETED(""),
+    };
+    for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
+        struct run run;
+        begin(&run);
+        run.translation.schema_by_tool = true;
+        tell(&run, streams[i]);
+        finish(&run, BEGIN "text: [" FIVE "]\n" STOP);
+    }
+}
+
 /* B48 */
 static void a_call_may_have_no_arguments(void **state)
 {
@@ -580,6 +602,7 @@ int main(void)
         cmocka_unit_test(a_text_that_comes_late_counts_where_it_comes_first),
         cmocka_unit_test(parts_of_a_message_are_parts),
         cmocka_unit_test(arguments_that_come_only_when_done_count_once),
+        cmocka_unit_test(a_schema_that_is_held_by_a_tool_is_told_as_a_text),
         cmocka_unit_test(a_call_may_have_no_arguments),
         cmocka_unit_test(calls_side_by_side_are_told_one_after_the_other),
         cmocka_unit_test(a_reasoning_item_is_one_part),
