@@ -1,8 +1,9 @@
 /* answer_to_chat.c - answers as a client of chat/completions reads them, as a stream and whole.
  *
  * All texts of an answer are one `content`, in their order; reasoning is `reasoning_content`. What only its provider can
- * read (opaque.h) comes as entries of `reasoning_details`, each complete in one piece: SDKs that merge by index, that
- * append and that overwrite all keep it whole. An entry of a call's carries the call's id.
+ * read (opaque.h) comes as entries of `reasoning_details`. In a stream all of them, and all annotations, come in one chunk
+ * at the end: so SDKs that merge lists by index, that append and that overwrite all end with the same. An entry of a
+ * call's carries the call's id.
  *
  * A reason that the five words of chat lose stands beside them: `native_finish_reason`, and `stop_details` of a refusal.
  */
@@ -170,21 +171,35 @@ static uint64_t characters_of(struct acog_text text)
     return count;
 }
 
-/* What a writer of either form keeps of the texts that it has told. */
+/* What a writer of either form keeps of what it has told. The first member of both: the functions that both forms have
+ * take a pointer to it. */
 struct told {
     uint64_t content_characters;
     uint64_t part_start;          /* in content_characters */
     struct acog_buffer reasoning; /* of the open REASONING part; as between quotes */
-    uint32_t details;             /* entries of reasoning_details */
+    uint32_t detail_count;
+    struct acog_buffer details;     /* entries of reasoning_details */
+    struct acog_buffer annotations; /* entries */
 };
+
+static void tell_begin(struct told *told)
+{
+    acog_buffer_init(&told->reasoning, REASONING_BYTES_MAX);
+    acog_buffer_init(&told->details, ANSWER_BYTES_MAX);
+    acog_buffer_init(&told->annotations, ANSWER_BYTES_MAX);
+}
+
+static void tell_free(struct told *told)
+{
+    acog_buffer_fini(&told->reasoning);
+    acog_buffer_fini(&told->details);
+    acog_buffer_fini(&told->annotations);
+}
 
 static void tell_part_begin(struct told *told, const struct acog_flow_part *part)
 {
     told->part_start = told->content_characters;
     if (part->kind == ACOG_FLOW_REASONING) {
-        if (told->reasoning.bytes_max == 0) {
-            acog_buffer_init(&told->reasoning, REASONING_BYTES_MAX);
-        }
         told->reasoning.len = 0;
     }
 }
@@ -199,9 +214,23 @@ static void tell_text(struct acog_flow *flow, struct told *told, const struct ac
     }
 }
 
-static void put_detail(struct acog_flow *flow, struct told *told, const struct acog_flow_part *part,
-                       const struct acog_opaque *opaque)
+/* Lets the put functions append to one of the writer's lists, behind a comma where one is due. Returns what they
+ * appended to before. */
+static struct acog_buffer *redirect(struct acog_flow *flow, struct acog_buffer *list)
 {
+    struct acog_buffer *out = flow->out;
+    flow->out = list;
+    if (list->len > 0) {
+        acog_flow_put(flow, ACOG_VIEW(","));
+    }
+    return out;
+}
+
+static void keep_opaque(struct acog_flow *flow, void *state, const struct acog_flow_part *part,
+                        const struct acog_opaque *opaque)
+{
+    struct told *told = state;
+    struct acog_buffer *out = redirect(flow, &told->details);
     if (part->kind == ACOG_FLOW_REASONING && part->begun) {
         acog_flow_put(flow, ACOG_VIEW("{\"type\":\"reasoning.text\",\"text\":\""));
         acog_flow_put(flow, acog_buffer_view(&told->reasoning));
@@ -214,12 +243,16 @@ static void put_detail(struct acog_flow *flow, struct told *told, const struct a
         acog_flow_put(flow, ACOG_VIEW("\",\"id\":\""));
         acog_flow_put_name(flow, &part->call_id);
     }
-    acog_flow_put_format(flow, "\",\"index\":%u}", told->details++);
+    acog_flow_put_format(flow, "\",\"index\":%u}", told->detail_count++);
+    flow->out = out;
 }
 
-static void put_citation(struct acog_flow *flow, const struct told *told, struct acog_text url,
-                         struct acog_text title)
+static void keep_citation(struct acog_flow *flow, void *state, const struct acog_flow_part *part,
+                          struct acog_text url, struct acog_text title)
 {
+    struct told *told = state;
+    struct acog_buffer *out = redirect(flow, &told->annotations);
+    (void)part;
     acog_flow_put_format(flow,
                          "{\"type\":\"url_citation\",\"url_citation\":{\"start_index\":%llu,"
                          "\"end_index\":%llu,\"url\":\"",
@@ -229,13 +262,14 @@ static void put_citation(struct acog_flow *flow, const struct told *told, struct
     acog_flow_put(flow, ACOG_VIEW("\",\"title\":\""));
     acog_flow_put_inside(flow, title);
     acog_flow_put(flow, ACOG_VIEW("\"}}"));
+    flow->out = out;
 }
 
 /* -- the stream form ------------------------------------------------------------------------------- */
 
 struct stream_writer {
-    struct acog_buffer prefix; /* of every chunk with a delta, up to the delta's inside */
     struct told told;
+    struct acog_buffer prefix; /* of every chunk with a delta, up to the delta's inside */
 };
 
 static void begin_delta(struct acog_flow *flow, const struct stream_writer *writer)
@@ -256,6 +290,7 @@ static void stream_begin(struct acog_flow *flow, void *state)
 {
     struct stream_writer *writer = state;
     size_t start = flow->out->len;
+    tell_begin(&writer->told);
     acog_buffer_init(&writer->prefix, PREFIX_BYTES_MAX);
     acog_flow_put(flow, ACOG_VIEW("data: "));
     put_head(flow, ACOG_VIEW("chat.completion.chunk"));
@@ -311,30 +346,6 @@ static void stream_part_text(struct acog_flow *flow, void *state, const struct a
     end_delta(flow);
 }
 
-static void stream_part_opaque(struct acog_flow *flow, void *state,
-                               const struct acog_flow_part *part, const struct acog_opaque *opaque)
-{
-    struct stream_writer *writer = state;
-    begin_delta(flow, writer);
-    acog_flow_put(flow, ACOG_VIEW("\"reasoning_details\":["));
-    put_detail(flow, &writer->told, part, opaque);
-    acog_flow_put(flow, ACOG_VIEW("]"));
-    end_delta(flow);
-}
-
-static void stream_part_citation(struct acog_flow *flow, void *state,
-                                 const struct acog_flow_part *part, struct acog_text url,
-                                 struct acog_text title)
-{
-    struct stream_writer *writer = state;
-    (void)part;
-    begin_delta(flow, writer);
-    acog_flow_put(flow, ACOG_VIEW("\"annotations\":["));
-    put_citation(flow, &writer->told, url, title);
-    acog_flow_put(flow, ACOG_VIEW("]"));
-    end_delta(flow);
-}
-
 static void stream_part_end(struct acog_flow *flow, void *state, const struct acog_flow_part *part)
 {
     if (part->kind == ACOG_FLOW_CALL && !part->begun) {
@@ -342,9 +353,25 @@ static void stream_part_end(struct acog_flow *flow, void *state, const struct ac
     }
 }
 
+static void put_list_delta(struct acog_flow *flow, const struct stream_writer *writer,
+                           struct acog_view name, const struct acog_buffer *list)
+{
+    if (list->len > 0) {
+        begin_delta(flow, writer);
+        acog_flow_put(flow, ACOG_VIEW("\""));
+        acog_flow_put(flow, name);
+        acog_flow_put(flow, ACOG_VIEW("\":["));
+        acog_flow_put(flow, acog_buffer_view(list));
+        acog_flow_put(flow, ACOG_VIEW("]"));
+        end_delta(flow);
+    }
+}
+
 static void stream_finish(struct acog_flow *flow, void *state)
 {
-    struct stream_writer *writer = state;
+    const struct stream_writer *writer = state;
+    put_list_delta(flow, writer, ACOG_VIEW("reasoning_details"), &writer->told.details);
+    put_list_delta(flow, writer, ACOG_VIEW("annotations"), &writer->told.annotations);
     if (has_only_explanation(flow)) {
         begin_delta(flow, writer);
         acog_flow_put(flow, ACOG_VIEW("\"refusal\":\""));
@@ -369,7 +396,7 @@ static void stream_free(void *state)
 {
     struct stream_writer *writer = state;
     acog_buffer_fini(&writer->prefix);
-    acog_buffer_fini(&writer->told.reasoning);
+    tell_free(&writer->told);
 }
 
 const struct acog_answer_writer_form acog_chat_stream_form = {
@@ -377,8 +404,8 @@ const struct acog_answer_writer_form acog_chat_stream_form = {
     .begin = stream_begin,
     .part_begin = stream_part_begin,
     .part_text = stream_part_text,
-    .part_opaque = stream_part_opaque,
-    .part_citation = stream_part_citation,
+    .part_opaque = keep_opaque,
+    .part_citation = keep_citation,
     .part_end = stream_part_end,
     .finish = stream_finish,
     .free = stream_free,
@@ -388,34 +415,20 @@ const struct acog_answer_writer_form acog_chat_stream_form = {
 
 /* The members of the message, each filled as its parts come: as between quotes, or as a list's inside. */
 struct whole_writer {
+    struct told told;
     struct acog_buffer texts[ACOG_FLOW_CALL]; /* by kind: content, reasoning, refusal */
     struct acog_buffer calls;
-    struct acog_buffer details;
-    struct acog_buffer annotations;
-    struct told told;
 };
 
 static void whole_begin(struct acog_flow *flow, void *state)
 {
     struct whole_writer *writer = state;
     (void)flow;
+    tell_begin(&writer->told);
     for (int kind = 0; kind < ACOG_FLOW_CALL; kind++) {
         acog_buffer_init(&writer->texts[kind], ANSWER_BYTES_MAX);
     }
     acog_buffer_init(&writer->calls, ANSWER_BYTES_MAX);
-    acog_buffer_init(&writer->details, ANSWER_BYTES_MAX);
-    acog_buffer_init(&writer->annotations, ANSWER_BYTES_MAX);
-}
-
-/* Lets the put functions append to one of the writer's lists, behind a comma where one is due. */
-static struct acog_buffer *redirect(struct acog_flow *flow, struct acog_buffer *list)
-{
-    struct acog_buffer *out = flow->out;
-    flow->out = list;
-    if (list->len > 0) {
-        acog_flow_put(flow, ACOG_VIEW(","));
-    }
-    return out;
 }
 
 static void whole_part_begin(struct acog_flow *flow, void *state, const struct acog_flow_part *part)
@@ -440,26 +453,6 @@ static void whole_part_text(struct acog_flow *flow, void *state, const struct ac
     tell_text(flow, &writer->told, part, text);
     acog_flow_keep_inside(
         flow, part->kind == ACOG_FLOW_CALL ? &writer->calls : &writer->texts[part->kind], text);
-}
-
-static void whole_part_opaque(struct acog_flow *flow, void *state,
-                              const struct acog_flow_part *part, const struct acog_opaque *opaque)
-{
-    struct whole_writer *writer = state;
-    struct acog_buffer *out = redirect(flow, &writer->details);
-    put_detail(flow, &writer->told, part, opaque);
-    flow->out = out;
-}
-
-static void whole_part_citation(struct acog_flow *flow, void *state,
-                                const struct acog_flow_part *part, struct acog_text url,
-                                struct acog_text title)
-{
-    struct whole_writer *writer = state;
-    struct acog_buffer *out = redirect(flow, &writer->annotations);
-    (void)part;
-    put_citation(flow, &writer->told, url, title);
-    flow->out = out;
 }
 
 static void whole_part_end(struct acog_flow *flow, void *state, const struct acog_flow_part *part)
@@ -502,11 +495,16 @@ static void whole_finish(struct acog_flow *flow, void *state)
     }
     put_head(flow, ACOG_VIEW("chat.completion"));
     acog_flow_put(flow, ACOG_VIEW("\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\""));
-    put_text_member(flow, "content", &writer->texts[ACOG_FLOW_TEXT], true);
+    if (flow->part_count ==
+        0) { /* as the API has it: null is for an answer that says something elsewhere */
+        acog_flow_put(flow, ACOG_VIEW(",\"content\":\"\""));
+    } else {
+        put_text_member(flow, "content", &writer->texts[ACOG_FLOW_TEXT], true);
+    }
     put_text_member(flow, "refusal", &writer->texts[ACOG_FLOW_REFUSAL], true);
     put_text_member(flow, "reasoning_content", &writer->texts[ACOG_FLOW_REASONING], false);
-    put_list_member(flow, "reasoning_details", &writer->details);
-    put_list_member(flow, "annotations", &writer->annotations);
+    put_list_member(flow, "reasoning_details", &writer->told.details);
+    put_list_member(flow, "annotations", &writer->told.annotations);
     put_list_member(flow, "tool_calls", &writer->calls);
     acog_flow_put(flow, ACOG_VIEW("},"));
     put_finish(flow);
@@ -522,9 +520,7 @@ static void whole_free(void *state)
         acog_buffer_fini(&writer->texts[kind]);
     }
     acog_buffer_fini(&writer->calls);
-    acog_buffer_fini(&writer->details);
-    acog_buffer_fini(&writer->annotations);
-    acog_buffer_fini(&writer->told.reasoning);
+    tell_free(&writer->told);
 }
 
 const struct acog_answer_writer_form acog_chat_whole_form = {
@@ -532,8 +528,8 @@ const struct acog_answer_writer_form acog_chat_whole_form = {
     .begin = whole_begin,
     .part_begin = whole_part_begin,
     .part_text = whole_part_text,
-    .part_opaque = whole_part_opaque,
-    .part_citation = whole_part_citation,
+    .part_opaque = keep_opaque,
+    .part_citation = keep_citation,
     .part_end = whole_part_end,
     .finish = whole_finish,
     .free = whole_free,

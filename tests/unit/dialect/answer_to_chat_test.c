@@ -227,8 +227,8 @@ static void an_estimate_says_that_it_is_one(void **state)
                "\"estimated\":true}");
 }
 
-/* Every SDK's way to gather a stream keeps an entry that comes in one piece. */
-static void a_signature_comes_with_its_whole_text(void **state)
+/* Every SDK's way to gather a stream keeps a list that comes in one chunk. */
+static void signatures_come_with_their_whole_texts_at_the_end(void **state)
 {
     (void)state;
     struct told told = {.translation = from(ACOG_DIALECT_MESSAGES)};
@@ -245,12 +245,11 @@ static void a_signature_comes_with_its_whole_text(void **state)
     acog_flow_text(&told.flow, ACOG_FLOW_TEXT, 2, text_of("A"));
     finish(&told, ACOG_FINISH_STOP, "end_turn");
     is_text(&told, HEAD "\"role\":\"assistant\"" OPEN HEAD "\"reasoning_content\":\"one\"" OPEN HEAD
-                        "\"reasoning_content\":\" two\"" OPEN HEAD
+                        "\"reasoning_content\":\" two\"" OPEN HEAD "\"content\":\"A\"" OPEN HEAD
                         "\"reasoning_details\":[{\"type\":\"reasoning.text\",\"text\":\"one two\","
-                        "\"signature\":\"acog.messages..c2ln\",\"index\":0}]" OPEN HEAD
-                        "\"reasoning_details\":[{\"type\":\"reasoning.encrypted\","
-                        "\"data\":\"acog.redacted-messages..ZGF0\",\"index\":1}]" OPEN HEAD
-                        "\"content\":\"A\"" OPEN END("stop"));
+                        "\"signature\":\"acog.messages..c2ln\",\"index\":0},"
+                        "{\"type\":\"reasoning.encrypted\","
+                        "\"data\":\"acog.redacted-messages..ZGF0\",\"index\":1}]" OPEN END("stop"));
 }
 
 static void a_calls_signature_names_the_call(void **state)
@@ -294,10 +293,13 @@ static void a_citation_says_which_text_it_is_of(void **state)
             &told.flow, ACOG_FLOW_TEXT, 1,
             (struct acog_text){.bytes = ACOG_VIEW("\\ud83d\\ude42\\n\\u00e9x"), .escaped = true});
         acog_flow_citation(&told.flow, 1, text_of("https://a.example"), text_of("A"));
+        acog_flow_citation(&told.flow, 1, text_of("https://b.example"), text_of(""));
         finish(&told, ACOG_FINISH_STOP, "end_turn");
         has(&told,
             "\"annotations\":[{\"type\":\"url_citation\",\"url_citation\":{\"start_index\":3,"
-            "\"end_index\":7,\"url\":\"https://a.example\",\"title\":\"A\"}}]");
+            "\"end_index\":7,\"url\":\"https://a.example\",\"title\":\"A\"}},{\"type\":"
+            "\"url_citation\",\"url_citation\":{\"start_index\":3,\"end_index\":7,\"url\":"
+            "\"https://b.example\",\"title\":\"\"}}]");
     }
 }
 
@@ -411,13 +413,24 @@ static void the_arguments_of_the_schema_tool_are_the_content(void **state)
     has_not(&told, "tool_calls");
 }
 
-static void nothing_said_is_a_null_content(void **state)
+static void nothing_said_is_an_empty_content(void **state)
 {
     (void)state;
     struct told told = {.translation = from(ACOG_DIALECT_MESSAGES)};
     begin(&told, &acog_chat_whole_form);
     finish(&told, ACOG_FINISH_STOP, "end_turn");
-    has(&told, "\"message\":{\"role\":\"assistant\",\"content\":null,\"refusal\":null}");
+    has(&told, "\"message\":{\"role\":\"assistant\",\"content\":\"\",\"refusal\":null}");
+}
+
+static void a_call_alone_has_a_null_content(void **state)
+{
+    (void)state;
+    struct told told = {.translation = from(ACOG_DIALECT_MESSAGES)};
+    begin(&told, &acog_chat_whole_form);
+    acog_flow_call(&told.flow, 0, text_of("c1"), text_of("f"));
+    finish(&told, ACOG_FINISH_CALLS, "tool_use");
+    has(&told, "\"message\":{\"role\":\"assistant\",\"content\":null,\"refusal\":null,"
+               "\"tool_calls\":[");
 }
 
 /* -- memory and caps ------------------------------------------------------------------------------- */
@@ -495,7 +508,7 @@ int main(void)
         cmocka_unit_test(usage_is_a_chunk_only_where_it_was_asked_for),
         cmocka_unit_test(usage_tells_all_that_is_known),
         cmocka_unit_test(an_estimate_says_that_it_is_one),
-        cmocka_unit_test(a_signature_comes_with_its_whole_text),
+        cmocka_unit_test(signatures_come_with_their_whole_texts_at_the_end),
         cmocka_unit_test(a_calls_signature_names_the_call),
         cmocka_unit_test(the_routing_note_is_the_first_content),
         cmocka_unit_test(a_citation_says_which_text_it_is_of),
@@ -503,7 +516,8 @@ int main(void)
         cmocka_unit_test(a_refusal_has_its_category_and_its_words),
         cmocka_unit_test(a_message_and_a_call_are_one_choice),
         cmocka_unit_test(the_arguments_of_the_schema_tool_are_the_content),
-        cmocka_unit_test(nothing_said_is_a_null_content),
+        cmocka_unit_test(nothing_said_is_an_empty_content),
+        cmocka_unit_test(a_call_alone_has_a_null_content),
         cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(a_full_buffer_is_an_error_and_no_crash),
     };
