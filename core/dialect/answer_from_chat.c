@@ -81,7 +81,10 @@ static bool read_detail(struct acog_flow *flow, struct acog_json_value entry)
     struct acog_json_value found[COUNT(names)];
     acog_json_members(entry, names, found, COUNT(names));
     struct acog_json_value text = acog_dialect_nonempty(found[0]) ? found[0] : found[1];
-    acog_flow_text(flow, ACOG_FLOW_REASONING, REASONING_KEY, acog_text_of(text));
+    /* Where the texts stand beside them, piece by piece, an entry repeats what was told, with its signature. */
+    if (!flow->chat.reasoning_beside) {
+        acog_flow_text(flow, ACOG_FLOW_REASONING, REASONING_KEY, acog_text_of(text));
+    }
     if (acog_dialect_nonempty(found[2]) || acog_dialect_nonempty(found[3])) {
         struct acog_opaque opaque = {.maker = ACOG_DIALECT_CHAT,
                                      .bytes = acog_text_plain(entry.raw),
@@ -106,9 +109,11 @@ static void read_reasoning(struct acog_flow *flow, struct acog_json_value detail
     } else if (acog_dialect_nonempty(content)) {
         acog_flow_text(flow, ACOG_FLOW_REASONING, REASONING_KEY, acog_text_of(content));
         flow->chat.reasoning_field = ACOG_VIEW("reasoning_content");
+        flow->chat.reasoning_beside = true;
     } else if (acog_dialect_nonempty(reasoning)) {
         acog_flow_text(flow, ACOG_FLOW_REASONING, REASONING_KEY, acog_text_of(reasoning));
         flow->chat.reasoning_field = ACOG_VIEW("reasoning");
+        flow->chat.reasoning_beside = true;
     }
 }
 
@@ -237,14 +242,15 @@ static void begin_call(struct acog_flow *flow, uint32_t key, const struct call_e
     bool identified = acog_dialect_nonempty(entry->id);
     bool named = acog_dialect_nonempty(entry->name);
     struct acog_text id = acog_text_of(entry->id);
+    bool latest = identified && is_latest_id(flow, entry->id);
     struct acog_flow_name waited = memory->call_id;
     if (!identified && memory->name_awaited && memory->call_key == key) {
         id = acog_text_plain(acog_flow_name_view(&waited));
-    } else if (identified && !is_latest_id(flow, entry->id)) {
+    } else if (identified && !latest) {
         remember_call(flow, key, entry->id);
         memory->name_awaited = !named && entry->arguments.raw.len <= 2;
     }
-    if (!named && (memory->name_awaited || !identified)) {
+    if (!named && (memory->name_awaited || !identified || latest)) {
         return;
     }
     if (named && id.bytes.len == 0 && is_complete(flow, key)) {

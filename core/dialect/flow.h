@@ -115,6 +115,7 @@ struct acog_chat_memory {
     uint32_t call_key; /* of the latest */
     bool name_awaited; /* its id came, its name has not */
     struct acog_flow_name call_id;
+    bool reasoning_beside; /* reasoning texts stand beside reasoning_details */
     struct acog_view
         reasoning_field; /* constant: where the latest reasoning text stood; empty: in reasoning_details */
 };
@@ -140,7 +141,8 @@ struct acog_flow {
     /* the open part */
     bool open;
     uint32_t open_key;
-    bool open_ended; /* its reader said so, but it is not closed yet */
+    bool open_ended;  /* its reader said so, but it is not closed yet */
+    bool open_sealed; /* its opaque bytes were told */
     struct acog_flow_part part;
     struct acog_flow_balance balance;
     uint32_t part_count;
@@ -186,7 +188,7 @@ void acog_flow_opaque(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t
 void acog_flow_citation(struct acog_flow *flow, uint32_t key, struct acog_text url,
                         struct acog_text title);
 
-/* A call begins. Without an id one is made; a second one of the same key that is still open or waiting only fills in
+/* A call begins. Without an id one is made; without a name the answer makes no sense (ACOG_INVALID); a second one of the same key that is still open or waiting only fills in
  * what was empty. */
 void acog_flow_call(struct acog_flow *flow, uint32_t key, struct acog_text id,
                     struct acog_text name);

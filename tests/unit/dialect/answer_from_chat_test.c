@@ -261,6 +261,18 @@ static void entries_of_reasoning_details_are_kept(void **state)
         "text 2 \"A\"\nend 2\nfinish stop \"stop\", 1 in, 1 out\n");
 }
 
+/* As a gateway like this one streams it: the pieces, and at the end all of it again with its signature. */
+static void a_thought_that_is_told_again_counts_once(void **state)
+{
+    (void)state;
+    streamed_as(DELTA("\"reasoning_content\":\"a\"") DELTA("\"reasoning_content\":\"b\"")
+                    DELTA("\"reasoning_details\":[{\"text\":\"ab\",\"signature\":\"s\"}]")
+                        DELTA("\"content\":\"A\"") FINISH("stop") USAGE("1", "1") DONE,
+                "begin \"c\" \"m\"\nreasoning 0 \"a\"\nreasoning 0 \"b\"\n"
+                "opaque 0 \"{\\\"text\\\":\\\"ab\\\",\\\"signature\\\":\\\"s\\\"}\"\nend 0\n"
+                "text 1 \"A\"\nend 1\nfinish stop \"stop\", 1 in, 1 out\n");
+}
+
 /* -- calls ----------------------------------------------------------------------------------------- */
 
 /* B45, and B55: the same stream with other line ends. */
@@ -358,6 +370,17 @@ static void interleaved_arguments_are_put_in_order(void **state)
                 "begin \"c\" \"m\"\ncall 0 \"a\" \"f\"\narguments 0 \"{\\\"x\\\"\"\n"
                 "arguments 0 \":1}\"\nend 0\ncall 1 \"b\" \"g\"\narguments 1 \"{\"\n"
                 "arguments 1 \"}\"\nend 1\nfinish calls \"tool_calls\", 1 in, 1 out\n");
+}
+
+/* A trailing piece with the id again is no second call. */
+static void an_id_told_again_begins_nothing(void **state)
+{
+    (void)state;
+    streamed_as(CALLS(ENTRY("0", "a", "f", "{}")) DELTA("\"content\":\"t\"")
+                    CALLS("{\"index\":0,\"id\":\"a\",\"function\":{\"arguments\":\"\"}}")
+                        FINISH("tool_calls") USAGE("1", "1") DONE,
+                "begin \"c\" \"m\"\ncall 0 \"a\" \"f\"\narguments 0 \"{}\"\nend 0\n"
+                "text 1 \"t\"\nend 1\nfinish calls \"tool_calls\", 1 in, 1 out\n");
 }
 
 static void a_call_waits_for_its_name(void **state)
@@ -496,11 +519,13 @@ int main(void)
         cmocka_unit_test(content_may_be_a_list_of_parts),
         cmocka_unit_test(reasoning_says_where_it_stood),
         cmocka_unit_test(entries_of_reasoning_details_are_kept),
+        cmocka_unit_test(a_thought_that_is_told_again_counts_once),
         cmocka_unit_test(a_stream_may_begin_with_a_call),
         cmocka_unit_test(text_between_calls_is_a_part_of_its_own),
         cmocka_unit_test(a_call_may_never_get_arguments),
         cmocka_unit_test(calls_are_told_apart_however_they_are_numbered),
         cmocka_unit_test(interleaved_arguments_are_put_in_order),
+        cmocka_unit_test(an_id_told_again_begins_nothing),
         cmocka_unit_test(a_call_waits_for_its_name),
         cmocka_unit_test(calls_without_ids_get_some),
         cmocka_unit_test(arguments_as_an_object_are_json_text),
