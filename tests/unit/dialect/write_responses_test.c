@@ -483,9 +483,9 @@ static void fields_are_carried_or_named(void **state)
     chat_settings_are_written(
         ",'temperature':0.70,'top_p':1,'metadata':{'a':'b'},'user':'u1','store':true,'seed':7,"
         "'logprobs':true,'stop':['END'],'safety_identifier':'s','prompt_cache_key':'k',"
-        "'service_tier':'flex'",
+        "'service_tier':'flex','prompt_cache_options':{'ttl':'30m'}",
         ",'user':'u1','temperature':0.70,'top_p':1,'metadata':{'a':'b'},'service_tier':'flex',"
-        "'prompt_cache_key':'k','safety_identifier':'s'",
+        "'prompt_cache_key':'k','prompt_cache_options':{'ttl':'30m'},'safety_identifier':'s'",
         "stop, seed, logprobs, store");
     chat_settings_are_written(",'store':false", "", "");
     begin(&bench, ACOG_SURFACE_CHAT);
