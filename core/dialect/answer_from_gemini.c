@@ -149,8 +149,10 @@ static struct acog_text category_text(struct acog_json_value word, struct acog_a
     text = acog_view_slice(text, acog_view_starts(text, prefix) ? prefix.len : 0, text.len);
     char *lower = acog_arena_take(scratch, text.len + 1);
     for (size_t i = 0; lower != NULL && i < text.len; i++) {
-        char byte = text.ptr[i];
-        lower[i] = byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
+        lower[i] = text.ptr[i];
+        if (lower[i] >= 'A' && lower[i] <= 'Z') {
+            lower[i] |= ' ';
+        }
     }
     return (struct acog_text){.bytes = {.ptr = lower, .len = lower == NULL ? 0 : text.len},
                               .escaped = word.escaped};

@@ -392,9 +392,18 @@ static const char *format_objection(const struct acog_conversation *conversation
 
 static bool is_at_a_provider(const struct acog_part *part)
 {
+    return part->kind == ACOG_PART_MEDIA && part->media.source == ACOG_MEDIA_FILE_ID;
+}
+
+static bool needs_a_provider(const struct acog_part *part)
+{
     for (; part != NULL; part = part->next) {
-        if ((part->kind == ACOG_PART_MEDIA && part->media.source == ACOG_MEDIA_FILE_ID) ||
-            (part->kind == ACOG_PART_TOOL_RESULT && is_at_a_provider(part->content.first))) {
+        const struct acog_part *inner =
+            part->kind == ACOG_PART_TOOL_RESULT ? part->content.first : NULL;
+        while (inner != NULL && !is_at_a_provider(inner)) {
+            inner = inner->next;
+        }
+        if (inner != NULL || is_at_a_provider(part)) {
             return true;
         }
     }
@@ -406,7 +415,7 @@ const char *acog_gemini_objection(const struct acog_conversation *conversation,
 {
     bool anything = false;
     for (const struct acog_turn *turn = conversation->turns; turn != NULL; turn = turn->next) {
-        if (is_at_a_provider(turn->parts.first)) {
+        if (needs_a_provider(turn->parts.first)) {
             return "a file by its id: it lies at another provider; send its bytes or its address";
         }
         for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {

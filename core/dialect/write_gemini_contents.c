@@ -314,7 +314,6 @@ static void put_turn(struct contents *contents, const struct acog_turn *turn)
     for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
         if (results && part->kind != ACOG_PART_TOOL_RESULT) {
             put_media_of_results(contents, turn);
-            results = false;
         }
         if (acog_json_present(part->cache)) {
             acog_put_dropped(writer, ACOG_VIEW("messages.cache_control"));

@@ -80,8 +80,8 @@ static void an_empty_answer_that_a_filter_explains_is_a_refusal(void **state)
         "{\"candidates\":[{\"content\":{},\"finishReason\":\"SAFETY\"}]}",
         "{\"candidates\":[{\"finishReason\":\"SPII\"}]}",
         "{\"promptFeedback\":{\"blockReason\":\"MODEL_ARMOR\"}}",
-        "{\"candidates\":[],\"promptFeedback\":{\"blockReason\":\"SAFETY\"},\"usageMetadata\":{"
-        "\"promptTokenCount\":12,\"totalTokenCount\":12}}",
+        ("{\"candidates\":[],\"promptFeedback\":{\"blockReason\":\"SAFETY\"},\"usageMetadata\":{"
+         "\"promptTokenCount\":12,\"totalTokenCount\":12}}"),
     };
     (void)state;
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
@@ -100,8 +100,8 @@ static void what_says_nothing_is_no_answer(void **state)
 {
     static const char *const bodies[] = {
         "{\"candidates\":[{\"content\":{\"parts\":[]},\"finishReason\":\"STOP\"}]}",
-        "{\"candidates\":[{\"content\":{\"role\":\"model\"},\"finishReason\":\"STOP\"}],"
-        "\"usageMetadata\":{\"promptTokenCount\":9,\"totalTokenCount\":9}}",
+        ("{\"candidates\":[{\"content\":{\"role\":\"model\"},\"finishReason\":\"STOP\"}],"
+         "\"usageMetadata\":{\"promptTokenCount\":9,\"totalTokenCount\":9}}"),
         "{\"candidates\":[{\"finishReason\":\"MALFORMED_FUNCTION_CALL\"}]}",
         "{\"candidates\":[]}",
         "{\"candidates\":[null]}",
