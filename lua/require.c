@@ -106,8 +106,8 @@ static bool push_policy(lua_State *L, const char *name)
     if (embedded == NULL) {
         return false;
     }
-    struct acog_view path;
-    struct acog_view text;
+    struct acog_view path = {.len = 0};
+    struct acog_view text = {.len = 0};
     struct acog_error error;
     enum acog_code code =
         files->read_policy == NULL
