@@ -110,54 +110,55 @@ static void read_signature(struct acog_flow *flow, uint32_t key, struct acog_jso
 }
 
 enum block_member {
-    BLOCK_TYPE = 0,
-    BLOCK_TEXT,
-    BLOCK_CITATIONS,
-    BLOCK_THINKING,
-    BLOCK_SIGNATURE,
-    BLOCK_DATA,
-    BLOCK_ID,
-    BLOCK_NAME,
-    BLOCK_INPUT,
-    BLOCK_COUNT
+    ACOG_BLOCK_TYPE = 0,
+    ACOG_BLOCK_TEXT,
+    ACOG_BLOCK_CITATIONS,
+    ACOG_BLOCK_THINKING,
+    ACOG_BLOCK_SIGNATURE,
+    ACOG_BLOCK_DATA,
+    ACOG_BLOCK_ID,
+    ACOG_BLOCK_NAME,
+    ACOG_BLOCK_INPUT,
+    ACOG_BLOCK_COUNT
 };
 
 /* A stream's tool_use begins with {}, and its input comes in pieces. */
 static void read_call(struct acog_flow *flow, uint32_t key, const struct acog_json_value *found)
 {
-    struct acog_json_cursor cursor = acog_json_enter(found[BLOCK_INPUT]);
-    acog_flow_call(flow, key, acog_text_of(found[BLOCK_ID]), acog_text_of(found[BLOCK_NAME]));
-    if (found[BLOCK_INPUT].type == ACOG_JSON_OBJECT && acog_json_next(&cursor)) {
-        acog_flow_arguments(flow, key, acog_text_plain(found[BLOCK_INPUT].raw));
+    struct acog_json_cursor cursor = acog_json_enter(found[ACOG_BLOCK_INPUT]);
+    acog_flow_call(flow, key, acog_text_of(found[ACOG_BLOCK_ID]),
+                   acog_text_of(found[ACOG_BLOCK_NAME]));
+    if (found[ACOG_BLOCK_INPUT].type == ACOG_JSON_OBJECT && acog_json_next(&cursor)) {
+        acog_flow_arguments(flow, key, acog_text_plain(found[ACOG_BLOCK_INPUT].raw));
     }
 }
 
 /* A block at its start, or whole. */
 static void read_block(struct acog_flow *flow, uint32_t key, struct acog_json_value block)
 {
-    static const struct acog_view names[] = {[BLOCK_TYPE] = {"type", 4},
-                                             [BLOCK_TEXT] = {"text", 4},
-                                             [BLOCK_CITATIONS] = {"citations", 9},
-                                             [BLOCK_THINKING] = {"thinking", 8},
-                                             [BLOCK_SIGNATURE] = {"signature", 9},
-                                             [BLOCK_DATA] = {"data", 4},
-                                             [BLOCK_ID] = {"id", 2},
-                                             [BLOCK_NAME] = {"name", 4},
-                                             [BLOCK_INPUT] = {"input", 5}};
-    struct acog_json_value found[BLOCK_COUNT];
-    acog_json_members(block, names, found, BLOCK_COUNT);
-    struct acog_json_value type = found[BLOCK_TYPE];
+    static const struct acog_view names[] = {[ACOG_BLOCK_TYPE] = {"type", 4},
+                                             [ACOG_BLOCK_TEXT] = {"text", 4},
+                                             [ACOG_BLOCK_CITATIONS] = {"citations", 9},
+                                             [ACOG_BLOCK_THINKING] = {"thinking", 8},
+                                             [ACOG_BLOCK_SIGNATURE] = {"signature", 9},
+                                             [ACOG_BLOCK_DATA] = {"data", 4},
+                                             [ACOG_BLOCK_ID] = {"id", 2},
+                                             [ACOG_BLOCK_NAME] = {"name", 4},
+                                             [ACOG_BLOCK_INPUT] = {"input", 5}};
+    struct acog_json_value found[ACOG_BLOCK_COUNT];
+    acog_json_members(block, names, found, ACOG_BLOCK_COUNT);
+    struct acog_json_value type = found[ACOG_BLOCK_TYPE];
     if (acog_json_text_is(type, ACOG_VIEW("text"))) {
-        acog_flow_text(flow, ACOG_FLOW_TEXT, key, acog_text_of(found[BLOCK_TEXT]));
-        struct acog_json_cursor cursor = acog_json_enter(found[BLOCK_CITATIONS]);
+        acog_flow_text(flow, ACOG_FLOW_TEXT, key, acog_text_of(found[ACOG_BLOCK_TEXT]));
+        struct acog_json_cursor cursor = acog_json_enter(found[ACOG_BLOCK_CITATIONS]);
         while (acog_json_next(&cursor)) {
             read_citation(flow, key, cursor.value);
         }
     } else if (acog_json_text_is(type, ACOG_VIEW("thinking"))) {
-        acog_flow_text(flow, ACOG_FLOW_REASONING, key, acog_text_of(found[BLOCK_THINKING]));
-        read_signature(flow, key, found[BLOCK_SIGNATURE], false);
+        acog_flow_text(flow, ACOG_FLOW_REASONING, key, acog_text_of(found[ACOG_BLOCK_THINKING]));
+        read_signature(flow, key, found[ACOG_BLOCK_SIGNATURE], false);
     } else if (acog_json_text_is(type, ACOG_VIEW("redacted_thinking"))) {
-        read_signature(flow, key, found[BLOCK_DATA], true);
+        read_signature(flow, key, found[ACOG_BLOCK_DATA], true);
     } else if (acog_json_text_is(type, ACOG_VIEW("tool_use"))) {
         read_call(flow, key, found);
     }
@@ -182,13 +183,13 @@ static void read_delta(struct acog_flow *flow, uint32_t key, struct acog_json_va
 /* -- events ---------------------------------------------------------------------------------------- */
 
 enum event_member {
-    EVENT_TYPE = 0,
-    EVENT_INDEX,
-    EVENT_DELTA,
-    EVENT_BLOCK,
-    EVENT_MESSAGE,
-    EVENT_USAGE,
-    EVENT_COUNT
+    ACOG_EVENT_TYPE = 0,
+    ACOG_EVENT_INDEX,
+    ACOG_EVENT_DELTA,
+    ACOG_EVENT_BLOCK,
+    ACOG_EVENT_MESSAGE,
+    ACOG_EVENT_USAGE,
+    ACOG_EVENT_COUNT
 };
 
 static void read_start(struct acog_flow *flow, struct acog_json_value message)
@@ -210,30 +211,31 @@ void acog_messages_read_event(struct acog_flow *flow, struct acog_view name, str
                               struct acog_arena *scratch)
 {
     static const struct acog_view names[] = {
-        [EVENT_TYPE] = {"type", 4},       [EVENT_INDEX] = {"index", 5},
-        [EVENT_DELTA] = {"delta", 5},     [EVENT_BLOCK] = {"content_block", 13},
-        [EVENT_MESSAGE] = {"message", 7}, [EVENT_USAGE] = {"usage", 5}};
-    struct acog_json_value found[EVENT_COUNT];
+        [ACOG_EVENT_TYPE] = {"type", 4},       [ACOG_EVENT_INDEX] = {"index", 5},
+        [ACOG_EVENT_DELTA] = {"delta", 5},     [ACOG_EVENT_BLOCK] = {"content_block", 13},
+        [ACOG_EVENT_MESSAGE] = {"message", 7}, [ACOG_EVENT_USAGE] = {"usage", 5}};
+    struct acog_json_value found[ACOG_EVENT_COUNT];
     struct acog_json_value event = acog_flow_event_object(data);
     (void)scratch;
     if (!acog_json_present(event)) {
         return;
     }
-    acog_json_members(event, names, found, EVENT_COUNT);
-    struct acog_view type =
-        acog_dialect_nonempty(found[EVENT_TYPE]) ? acog_dialect_word(found[EVENT_TYPE]) : name;
-    uint32_t key = key_of(found[EVENT_INDEX]);
+    acog_json_members(event, names, found, ACOG_EVENT_COUNT);
+    struct acog_view type = acog_dialect_nonempty(found[ACOG_EVENT_TYPE])
+                                ? acog_dialect_word(found[ACOG_EVENT_TYPE])
+                                : name;
+    uint32_t key = key_of(found[ACOG_EVENT_INDEX]);
     if (acog_view_equal(type, ACOG_VIEW("content_block_delta"))) {
-        read_delta(flow, key, found[EVENT_DELTA]);
+        read_delta(flow, key, found[ACOG_EVENT_DELTA]);
     } else if (acog_view_equal(type, ACOG_VIEW("content_block_start"))) {
-        read_block(flow, key, found[EVENT_BLOCK]);
+        read_block(flow, key, found[ACOG_EVENT_BLOCK]);
     } else if (acog_view_equal(type, ACOG_VIEW("content_block_stop"))) {
         acog_flow_part_end(flow, key);
     } else if (acog_view_equal(type, ACOG_VIEW("message_start"))) {
-        read_start(flow, found[EVENT_MESSAGE]);
+        read_start(flow, found[ACOG_EVENT_MESSAGE]);
     } else if (acog_view_equal(type, ACOG_VIEW("message_delta"))) {
-        read_stop(flow, found[EVENT_DELTA]);
-        read_usage(flow, found[EVENT_USAGE]);
+        read_stop(flow, found[ACOG_EVENT_DELTA]);
+        read_usage(flow, found[ACOG_EVENT_USAGE]);
     }
 }
 

@@ -8,6 +8,7 @@
  * redacted_thinking block of its own, with the call's id in its tag (opaque.h): it is linked to the call when the message
  * was read.
  */
+#include "media.h"
 #include "read_messages.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -100,7 +101,8 @@ static void note_citations(struct content_reader *reader, struct acog_json_value
     }
 }
 
-static void read_blocks(struct content_reader *reader, struct acog_json_value list, unsigned place);
+static void read_blocks(struct content_reader *reader, struct acog_json_value content,
+                        unsigned place);
 
 /* -- texts, media ---------------------------------------------------------------------------------- */
 
@@ -118,13 +120,13 @@ static void read_text(struct content_reader *reader, struct acog_json_value bloc
 }
 
 enum source_member {
-    SOURCE_TYPE = 0,
-    SOURCE_MEDIA_TYPE,
-    SOURCE_DATA,
-    SOURCE_URL,
-    SOURCE_FILE_ID,
-    SOURCE_CONTENT,
-    SOURCE_COUNT
+    ACOG_SOURCE_TYPE = 0,
+    ACOG_SOURCE_MEDIA_TYPE,
+    ACOG_SOURCE_DATA,
+    ACOG_SOURCE_URL,
+    ACOG_SOURCE_FILE_ID,
+    ACOG_SOURCE_CONTENT,
+    ACOG_SOURCE_COUNT
 };
 
 /* What a source says, but for one made of blocks. False: nothing that is known. */
@@ -136,14 +138,14 @@ static bool read_source(struct content_reader *reader, const struct acog_json_va
         enum acog_media_source source;
         enum source_member leaf;
     } forms[] = {
-        {{"base64", 6}, ACOG_MEDIA_BASE64, SOURCE_DATA},
-        {{"url", 3}, ACOG_MEDIA_URL, SOURCE_URL},
-        {{"text", 4}, ACOG_MEDIA_TEXT, SOURCE_DATA},
-        {{"file", 4}, ACOG_MEDIA_FILE_ID, SOURCE_FILE_ID},
+        {{"base64", 6}, ACOG_MEDIA_BASE64, ACOG_SOURCE_DATA},
+        {{"url", 3}, ACOG_MEDIA_URL, ACOG_SOURCE_URL},
+        {{"text", 4}, ACOG_MEDIA_TEXT, ACOG_SOURCE_DATA},
+        {{"file", 4}, ACOG_MEDIA_FILE_ID, ACOG_SOURCE_FILE_ID},
     };
 
     size_t i = 0;
-    while (i < COUNT(forms) && !acog_json_text_is(source[SOURCE_TYPE], forms[i].type)) {
+    while (i < COUNT(forms) && !acog_json_text_is(source[ACOG_SOURCE_TYPE], forms[i].type)) {
         i++;
     }
     if (i == COUNT(forms) || source[forms[i].leaf].type != ACOG_JSON_STRING) {
@@ -151,49 +153,49 @@ static bool read_source(struct content_reader *reader, const struct acog_json_va
     }
     media->source = forms[i].source;
     media->data = acog_text_of(source[forms[i].leaf]);
-    if (source[SOURCE_MEDIA_TYPE].type != ACOG_JSON_STRING) {
+    if (source[ACOG_SOURCE_MEDIA_TYPE].type != ACOG_JSON_STRING) {
         return media->source != ACOG_MEDIA_BASE64;
     }
     enum acog_code code =
-        acog_json_text(source[SOURCE_MEDIA_TYPE], reader->builder->arena, &media->media_type);
+        acog_json_text(source[ACOG_SOURCE_MEDIA_TYPE], reader->builder->arena, &media->media_type);
     if (code != ACOG_OK) {
         reader->builder->code = code;
     }
-    return true;
+    return code != ACOG_OK || acog_media_is_type(media->media_type);
 }
 
 enum media_member {
-    MEDIA_SOURCE = 0,
-    MEDIA_TITLE,
-    MEDIA_CONTEXT,
-    MEDIA_CITATIONS,
-    MEDIA_CACHE,
-    MEDIA_COUNT
+    ACOG_MEDIA_SOURCE = 0,
+    ACOG_MEDIA_TITLE,
+    ACOG_MEDIA_CONTEXT,
+    ACOG_MEDIA_CITATIONS,
+    ACOG_MEDIA_CACHE,
+    ACOG_MEDIA_COUNT
 };
 
 static void read_media(struct content_reader *reader, struct acog_json_value block,
                        enum acog_media_kind kind)
 {
-    static const struct acog_view names[] = {[MEDIA_SOURCE] = {"source", 6},
-                                             [MEDIA_TITLE] = {"title", 5},
-                                             [MEDIA_CONTEXT] = {"context", 7},
-                                             [MEDIA_CITATIONS] = {"citations", 9},
-                                             [MEDIA_CACHE] = {"cache_control", 13}};
+    static const struct acog_view names[] = {[ACOG_MEDIA_SOURCE] = {"source", 6},
+                                             [ACOG_MEDIA_TITLE] = {"title", 5},
+                                             [ACOG_MEDIA_CONTEXT] = {"context", 7},
+                                             [ACOG_MEDIA_CITATIONS] = {"citations", 9},
+                                             [ACOG_MEDIA_CACHE] = {"cache_control", 13}};
     static const struct acog_view source_names[] = {
-        [SOURCE_TYPE] = {"type", 4},       [SOURCE_MEDIA_TYPE] = {"media_type", 10},
-        [SOURCE_DATA] = {"data", 4},       [SOURCE_URL] = {"url", 3},
-        [SOURCE_FILE_ID] = {"file_id", 7}, [SOURCE_CONTENT] = {"content", 7}};
-    struct acog_json_value found[MEDIA_COUNT];
-    struct acog_json_value source[SOURCE_COUNT];
+        [ACOG_SOURCE_TYPE] = {"type", 4},       [ACOG_SOURCE_MEDIA_TYPE] = {"media_type", 10},
+        [ACOG_SOURCE_DATA] = {"data", 4},       [ACOG_SOURCE_URL] = {"url", 3},
+        [ACOG_SOURCE_FILE_ID] = {"file_id", 7}, [ACOG_SOURCE_CONTENT] = {"content", 7}};
+    struct acog_json_value found[ACOG_MEDIA_COUNT];
+    struct acog_json_value source[ACOG_SOURCE_COUNT];
     struct acog_media media = {.kind = kind};
-    acog_json_members(block, names, found, MEDIA_COUNT);
-    acog_json_members(found[MEDIA_SOURCE], source_names, source, SOURCE_COUNT);
-    note_citations(reader, found[MEDIA_CITATIONS]);
-    add_text_if_any(reader, found[MEDIA_CONTEXT]);
+    acog_json_members(block, names, found, ACOG_MEDIA_COUNT);
+    acog_json_members(found[ACOG_MEDIA_SOURCE], source_names, source, ACOG_SOURCE_COUNT);
+    note_citations(reader, found[ACOG_MEDIA_CITATIONS]);
+    add_text_if_any(reader, found[ACOG_MEDIA_CONTEXT]);
     if (kind == ACOG_MEDIA_DOCUMENT &&
-        acog_json_text_is(source[SOURCE_TYPE], ACOG_VIEW("content"))) {
-        add_text_if_any(reader, found[MEDIA_TITLE]);
-        read_blocks(reader, source[SOURCE_CONTENT], IN_DOCUMENT);
+        acog_json_text_is(source[ACOG_SOURCE_TYPE], ACOG_VIEW("content"))) {
+        add_text_if_any(reader, found[ACOG_MEDIA_TITLE]);
+        read_blocks(reader, source[ACOG_SOURCE_CONTENT], IN_DOCUMENT);
         return;
     }
     if (!read_source(reader, source, &media)) {
@@ -203,9 +205,9 @@ static void read_media(struct content_reader *reader, struct acog_json_value blo
     struct acog_part *part = add_part(reader, ACOG_PART_MEDIA);
     if (part != NULL) {
         part->media = media;
-        part->cache = marker(found[MEDIA_CACHE]);
-        if (found[MEDIA_TITLE].type == ACOG_JSON_STRING) {
-            part->media.name = found[MEDIA_TITLE];
+        part->cache = marker(found[ACOG_MEDIA_CACHE]);
+        if (found[ACOG_MEDIA_TITLE].type == ACOG_JSON_STRING) {
+            part->media.name = found[ACOG_MEDIA_TITLE];
         }
     }
 }

@@ -12,9 +12,9 @@
 #include "effort.h"
 
 enum thinking {
-    THINKING_NOT = 0,
-    THINKING_BUDGET,
-    THINKING_ADAPTIVE,
+    ACOG_PLAN_THINKING_NOT = 0,
+    ACOG_PLAN_THINKING_BUDGET,
+    ACOG_PLAN_THINKING_ADAPTIVE,
 };
 
 /* What is sent in place of what was asked for. */
@@ -179,7 +179,7 @@ static void plan_thinking_by_budget(struct acog_request_writer *writer, struct p
         drop_reasoning(writer);
         return;
     }
-    plan->thinking = THINKING_BUDGET;
+    plan->thinking = ACOG_PLAN_THINKING_BUDGET;
     if (is_forced(plan->asked.tool_choice)) {
         plan->asked.tool_choice = ACOG_TOOL_CHOICE_UNSET;
         acog_put_dropped(writer, ACOG_VIEW("tool_choice"));
@@ -218,7 +218,7 @@ static void plan_reasoning(struct acog_request_writer *writer, struct plan *plan
     case ACOG_THINKING_ADAPTIVE:
         /* No forced tool beside thinking; the effort holds without it. */
         if (!plan->schema_tool && !is_forced(plan->asked.tool_choice)) {
-            plan->thinking = THINKING_ADAPTIVE;
+            plan->thinking = ACOG_PLAN_THINKING_ADAPTIVE;
         }
         plan_effort(writer, plan);
         return;
@@ -252,7 +252,7 @@ static void plan_sampling(struct acog_request_writer *writer, struct plan *plan)
     struct acog_json_value *temperature = &plan->asked.fields[ACOG_FIELD_TEMPERATURE];
     struct acog_json_value *top_p = &plan->asked.fields[ACOG_FIELD_TOP_P];
     double number = 0;
-    if (plan->thinking != THINKING_NOT) {
+    if (plan->thinking != ACOG_PLAN_THINKING_NOT) {
         plan_sampling_of_thinking(writer, plan);
     }
     if (!acog_json_present(*temperature) || !acog_json_present(*top_p) ||
@@ -385,13 +385,13 @@ static void put_tools(struct acog_request_writer *writer, const struct plan *pla
 static void put_thinking(struct acog_request_writer *writer, const struct plan *plan)
 {
     switch (plan->thinking) {
-    case THINKING_NOT:
+    case ACOG_PLAN_THINKING_NOT:
         return;
-    case THINKING_BUDGET:
+    case ACOG_PLAN_THINKING_BUDGET:
         acog_put_format(writer, ",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":%lld}",
                         (long long)plan->budget_tokens);
         return;
-    case THINKING_ADAPTIVE:
+    case ACOG_PLAN_THINKING_ADAPTIVE:
         acog_put(writer, ACOG_VIEW(",\"thinking\":{\"type\":\"adaptive\""));
         acog_put(writer, plan->asked.reasoning.summary ? ACOG_VIEW(",\"display\":\"summarized\"}")
                                                        : ACOG_VIEW("}"));
@@ -449,7 +449,7 @@ void acog_messages_write_conversation(struct acog_request_writer *writer)
 {
     const struct acog_conversation *conversation = writer->conversation;
     struct acog_translation *translation = writer->translation;
-    struct plan plan = {.thinking = THINKING_NOT};
+    struct plan plan = {.thinking = ACOG_PLAN_THINKING_NOT};
     settle(writer, &plan);
     translation->schema_by_tool = plan.schema_tool;
     translation->max_tokens = plan.max_tokens;

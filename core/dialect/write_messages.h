@@ -5,7 +5,7 @@
 #include "conversation.h"
 
 /* `,"system":[…]` if there is any, and `,"messages":[…]`. */
-void acog_messages_put_turns(struct acog_request_writer *writer);
+void acog_messages_put_turns(struct acog_request_writer *request);
 
 /* `,"cache_control":…` if the client marked the place. */
 void acog_messages_put_cache(struct acog_request_writer *writer, struct acog_json_value cache);

@@ -162,7 +162,11 @@ static void put_call_id(struct acog_request_writer *writer, struct acog_text tex
     for (size_t i = 0; i < id.len; i++) {
         hash = (hash ^ (unsigned char)id.ptr[i]) * UINT64_C(1099511628211);
         if (kept < sizeof(legal)) {
-            legal[kept++] = is_legal_id(acog_view_slice(id, i, i + 1)) ? id.ptr[i] : '_';
+            legal[kept] = '_';
+            if (is_legal_id(acog_view_slice(id, i, i + 1))) {
+                legal[kept] = id.ptr[i];
+            }
+            kept++;
         }
     }
     acog_put_format(writer, "\"%.*s_%016llx\"", (int)kept, legal, (unsigned long long)hash);
@@ -318,23 +322,26 @@ static const char *media_objection(const struct acog_conversation *conversation,
     return NULL;
 }
 
+static const char *part_objection(const struct acog_conversation *conversation,
+                                  const struct acog_part *part, enum acog_turn_role role)
+{
+    if (part->kind != ACOG_PART_MEDIA) {
+        return NULL;
+    }
+    return role == ACOG_TURN_USER ? media_objection(conversation, &part->media)
+                                  : "messages: only a turn of the user may hold an image or a file";
+}
+
+/* A part, and what is in it. */
 static const char *parts_objection(const struct acog_conversation *conversation,
                                    const struct acog_part *part, enum acog_turn_role role)
 {
-    for (; part != NULL; part = part->next) {
-        const char *objection = NULL;
-        if (part->kind == ACOG_PART_MEDIA) {
-            objection = role == ACOG_TURN_USER
-                            ? media_objection(conversation, &part->media)
-                            : "messages: only a turn of the user may hold an image or a file";
-        } else if (part->kind == ACOG_PART_TOOL_RESULT) {
-            objection = parts_objection(conversation, part->content.first, role);
-        }
-        if (objection != NULL) {
-            return objection;
-        }
+    const char *objection = part_objection(conversation, part, role);
+    const struct acog_part *inner = part->content.first;
+    for (; objection == NULL && inner != NULL; inner = inner->next) {
+        objection = part_objection(conversation, inner, role);
     }
-    return NULL;
+    return objection;
 }
 
 const char *acog_messages_turns_objection(const struct acog_conversation *conversation)
@@ -344,9 +351,11 @@ const char *acog_messages_turns_objection(const struct acog_conversation *conver
         return "messages: the first turn must be the user's";
     }
     for (const struct acog_turn *turn = first; turn != NULL; turn = turn->next) {
-        const char *objection = parts_objection(conversation, turn->parts.first, turn->role);
-        if (objection != NULL) {
-            return objection;
+        for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
+            const char *objection = parts_objection(conversation, part, turn->role);
+            if (objection != NULL) {
+                return objection;
+            }
         }
     }
     return NULL;

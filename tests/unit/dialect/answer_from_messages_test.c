@@ -155,7 +155,9 @@ static char *with_quotes(const char *text)
     char *copy = strdup(text);
     assert_non_null(copy);
     for (char *at = copy; *at != '\0'; at++) {
-        *at = *at == '\'' ? '"' : *at;
+        if (*at == '\'') {
+            *at = '"';
+        }
     }
     return copy;
 }
@@ -192,10 +194,10 @@ static void whole(const struct acog_translation *translation, const char *body,
     free(quoted);
 }
 
-#define START                                                                                     \
-    "{'type':'message_start','message':{'id':'msg_1','type':'message','role':'assistant',"        \
-    "'model':'m','content':[],'stop_reason':null,'stop_sequence':null,'usage':{'input_tokens':9," \
-    "'output_tokens':1}}}"
+static const char message_start[] =
+    "{'type':'message_start','message':{'id':'msg_1','type':'message','role':'assistant',"
+    "'model':'m','content':[],'stop_reason':null,'stop_sequence':null,'usage':{'input_tokens':9,"
+    "'output_tokens':1}}}";
 #define STOP "{'type':'message_stop'}"
 
 /* -- streams --------------------------------------------------------------------------------------- */
@@ -204,7 +206,7 @@ static void whole(const struct acog_translation *translation, const char *body,
 static void a_text_and_a_call_with_arguments_in_pieces(void **state)
 {
     static const char *const data[] = {
-        START,
+        message_start,
         "{'type':'content_block_start','index':0,'content_block':{'type':'text','text':''}}",
         "{'type':'content_block_delta','index':0,'delta':{'type':'text_delta','text':'ok'}}",
         "{'type':'content_block_stop','index':0}",
@@ -230,7 +232,7 @@ static void a_text_and_a_call_with_arguments_in_pieces(void **state)
 static void a_call_without_arguments_has_none(void **state)
 {
     static const char *const data[] = {
-        START,
+        message_start,
         "{'type':'content_block_start','index':0,'content_block':{'type':'tool_use','id':'t',"
         "'name':'now','input':{}}}",
         "{'type':'content_block_delta','index':0,'delta':{'type':'input_json_delta',"
@@ -247,7 +249,7 @@ static void a_call_without_arguments_has_none(void **state)
 static void a_call_whose_input_comes_whole_at_its_start(void **state)
 {
     static const char *const data[] = {
-        START,
+        message_start,
         "{'type':'content_block_start','index':0,'content_block':{'type':'tool_use','id':'t',"
         "'name':'f','input':{'x':1.0}}}",
         "{'type':'content_block_stop','index':0}", STOP, NULL};
@@ -259,7 +261,7 @@ static void a_call_whose_input_comes_whole_at_its_start(void **state)
 static void reasoning_with_its_signature_and_without_text(void **state)
 {
     static const char *const data[] = {
-        START,
+        message_start,
         "{'type':'content_block_start','index':0,'content_block':{'type':'thinking','thinking':'',"
         "'signature':''}}",
         "{'type':'content_block_delta','index':0,'delta':{'type':'thinking_delta','thinking':'hm'}}",
@@ -290,7 +292,7 @@ static void reasoning_with_its_signature_and_without_text(void **state)
 static void server_tools_are_skipped_and_sources_told(void **state)
 {
     static const char *const data[] = {
-        START,
+        message_start,
         "{'type':'content_block_start','index':0,'content_block':{'type':'server_tool_use','id':"
         "'s','name':'web_search','input':{}}}",
         "{'type':'content_block_delta','index':0,'delta':{'type':'input_json_delta',"
@@ -363,7 +365,7 @@ static void a_stream_that_only_began_says_no_more_than_it_knows(void **state)
     struct run run;
     (void)state;
     begin(&run, &plain);
-    event(&run, START);
+    event(&run, message_start);
     event(&run,
           "{'type':'content_block_start','index':0,'content_block':{'type':'text','text':''}}");
     event(&run, "{'type':'content_block_delta','index':0,'delta':{'type':'text_delta','text':"
@@ -380,7 +382,7 @@ static void a_stream_that_only_began_says_no_more_than_it_knows(void **state)
 static void a_second_beginning_changes_nothing(void **state)
 {
     static const char *const data[] = {
-        START,
+        message_start,
         "{'type':'content_block_start','index':0,'content_block':{'type':'text','text':'a'}}",
         "{'type':'content_block_stop','index':0}",
         "{'type':'message_start','message':{'id':'msg_2','model':'n','usage':{'input_tokens':9,"
@@ -397,7 +399,7 @@ static void a_second_beginning_changes_nothing(void **state)
 
 static void odd_events_bring_nothing(void **state)
 {
-    static const char *const data[] = {START,
+    static const char *const data[] = {message_start,
                                        "",
                                        "[DONE]",
                                        "{}",
@@ -495,7 +497,7 @@ static void the_sequence_that_stopped_it_is_told(void **state)
 static void a_refusal_says_why(void **state)
 {
     static const char *const data[] = {
-        START,
+        message_start,
         "{'type':'content_block_start','index':0,'content_block':{'type':'text','text':''}}",
         "{'type':'content_block_stop','index':0}",
         "{'type':'message_delta','delta':{'stop_reason':'refusal','stop_sequence':null,"
@@ -518,7 +520,7 @@ static void a_refusal_says_why(void **state)
 static void the_arguments_of_the_schema_tool_are_the_text(void **state)
 {
     static const char *const data[] = {
-        START,
+        message_start,
         "{'type':'content_block_start','index':0,'content_block':{'type':'text','text':'Here:'}}",
         "{'type':'content_block_stop','index':0}",
         "{'type':'content_block_start','index':1,'content_block':{'type':'tool_use','id':'t',"

@@ -68,7 +68,9 @@ static void compare(struct acog_view seen, const char *expected)
     char *wanted = strdup(expected);
     assert_non_null(wanted);
     for (char *at = wanted; *at != '\0'; at++) {
-        *at = *at == '\'' ? '"' : *at;
+        if (*at == '\'') {
+            *at = '"';
+        }
     }
     if (!acog_view_equal(seen, acog_view_of(wanted))) {
         fail_msg("seen\n%.*s\nnot\n%s", ACOG_VIEW_FMT(seen), wanted);

@@ -55,7 +55,8 @@ static void show_opaque(struct acog_buffer *out, const struct acog_opaque *opaqu
     }
 }
 
-static void show_part(struct acog_buffer *out, const struct acog_part *part)
+/* A result's content is shown beside it. */
+static void show_bare_part(struct acog_buffer *out, const struct acog_part *part)
 {
     switch (part->kind) {
     case ACOG_PART_TEXT:
@@ -82,16 +83,21 @@ static void show_part(struct acog_buffer *out, const struct acog_part *part)
     case ACOG_PART_TOOL_RESULT:
         show_inside(out, part->is_error ? "error " : "result ", part->id);
         show_inside(out, " of ", part->name);
-        for (const struct acog_part *inner = part->content.first; inner; inner = inner->next) {
-            show(out, " (");
-            show_part(out, inner);
-            show(out, ")");
-        }
         break;
     case ACOG_PART_FOREIGN:
         show(out, "foreign ");
         show_view(out, part->type);
         break;
+    }
+}
+
+static void show_part(struct acog_buffer *out, const struct acog_part *part)
+{
+    show_bare_part(out, part);
+    for (const struct acog_part *inner = part->content.first; inner; inner = inner->next) {
+        show(out, " (");
+        show_bare_part(out, inner);
+        show(out, ")");
     }
     show(out, acog_json_present(part->cache) ? " cached" : "");
 }
@@ -123,7 +129,9 @@ static char *with_quotes(const char *body)
     char *copy = strdup(body);
     assert_non_null(copy);
     for (char *at = copy; *at != '\0'; at++) {
-        *at = *at == '\'' ? '"' : *at;
+        if (*at == '\'') {
+            *at = '"';
+        }
     }
     return copy;
 }

@@ -24,7 +24,9 @@ static char *with_quotes(const char *text)
     char *copy = strdup(text);
     assert_non_null(copy);
     for (char *at = copy; *at != '\0'; at++) {
-        *at = *at == '\'' ? '"' : *at;
+        if (*at == '\'') {
+            *at = '"';
+        }
     }
     return copy;
 }
