@@ -1,6 +1,7 @@
 /* answer_from_gemini_test.c - answers of generateContent as the flow tells them on: a form that only records. */
 #include "core/dialect/flow.h"
 #include "tests/support/check.h"
+#include "tests/support/memory_sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -387,6 +388,39 @@ static void usage_adds_what_was_thought_and_what_a_tool_brought_in(void **state)
                            "usage 785/-1/779/742\n");
 }
 
+/* -- without memory -------------------------------------------------------------------------------- */
+
+static void read_one(void *user)
+{
+    static const char event[] =
+        "{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"h\\u0069\"},{\"functionCall\":{"
+        "\"name\":\"f\",\"args\":{}},\"thoughtSignature\":\"U0lH\"}]},\"finishReason\":"
+        "\"SAFETY\"}]}";
+    struct acog_flow flow;
+    struct acog_buffer out;
+    struct acog_arena scratch;
+    (void)user;
+    acog_buffer_init(&out, OUT_BYTES_MAX);
+    acog_arena_init(&scratch, OUT_BYTES_MAX);
+    if (acog_flow_init(&flow, &translation, &record_form) == ACOG_OK) {
+        flow.out = &out;
+        acog_gemini_read_event(&flow, ACOG_VIEW(""), acog_view_of(event), &scratch);
+        acog_flow_end(&flow);
+        assert_true(flow.code == ACOG_OK || memory_sweep_failed());
+        acog_flow_fini(&flow);
+    } else {
+        assert_true(memory_sweep_failed());
+    }
+    acog_arena_fini(&scratch);
+    acog_buffer_fini(&out);
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    (void)state;
+    assert_true(memory_sweep(read_one, NULL, 1) >= 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -402,6 +436,7 @@ int main(void)
         cmocka_unit_test(a_blocked_answer_names_the_category_of_the_rating),
         cmocka_unit_test(a_blocked_prompt_is_a_refusal_without_candidates),
         cmocka_unit_test(usage_adds_what_was_thought_and_what_a_tool_brought_in),
+        cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
