@@ -2,8 +2,6 @@
  * every request: a function of the policy may decide otherwise, so nothing is said of what it is asked. */
 #include "compile.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* -- clocks ----------------------------------------------------------------------------------------- */
@@ -71,22 +69,6 @@ static void lint_clocks(struct reader *reader, const struct acog_policy *policy)
 
 /* -- failures that no row classifies ----------------------------------------------------------------- */
 
-struct gaps {
-    char text[240];
-    size_t len;
-};
-
-static void ACOG_PRINTF(2, 3) add_gap(struct gaps *gaps, const char *fmt, ...)
-{
-    va_list args;
-    size_t room = sizeof(gaps->text) - gaps->len;
-    va_start(args, fmt);
-    int written = vsnprintf(gaps->text + gaps->len, room, fmt, args);
-    va_end(args);
-    gaps->len += written > 0 && (size_t)written < room ? (size_t)written : 0;
-    gaps->text[gaps->len] = '\0';
-}
-
 /* Whether a row takes each failure of this cause before the first output, whatever its body says. */
 static bool is_taken(const struct acog_policy *policy, enum acog_cause cause, int clock,
                      unsigned status)
@@ -137,8 +119,9 @@ static bool can_happen(const struct acog_policy *policy, enum acog_cause cause)
     return false;
 }
 
-/* "5xx" when none of the hundred is taken, else the first that is not. */
-static void find_status_gaps(const struct acog_policy *policy, struct gaps *gaps)
+/* `gaps` and, behind ", ", "5xx" when none of the hundred is taken, else the first that is not. */
+static struct acog_view add_status_gaps(struct reader *reader, const struct acog_policy *policy,
+                                        struct acog_view gaps)
 {
     for (unsigned hundred = 300; hundred < 600; hundred += 100) {
         unsigned missing = 0;
@@ -150,34 +133,39 @@ static void find_status_gaps(const struct acog_policy *policy, struct gaps *gaps
             }
         }
         if (missing == 100) {
-            add_gap(gaps, ", status \"%uxx\"", hundred / 100);
+            gaps =
+                reader_format(reader, "%.*s, status \"%uxx\"", ACOG_VIEW_FMT(gaps), hundred / 100);
         } else if (missing > 0) {
-            add_gap(gaps, ", status %u%s", first, missing > 1 ? " and others" : "");
+            gaps = reader_format(reader, "%.*s, status %u%s", ACOG_VIEW_FMT(gaps), first,
+                                 missing > 1 ? " and others" : "");
         }
     }
+    return gaps;
 }
 
 static void lint_classify(struct reader *reader, const struct acog_policy *policy)
 {
-    struct gaps gaps = {.len = 0};
+    struct acog_view gaps = ACOG_VIEW("");
     for (int cause = 0; cause < ACOG_CAUSE_COUNT; cause++) {
         if (can_happen(policy, (enum acog_cause)cause) &&
             !is_taken(policy, (enum acog_cause)cause, -1, 0)) {
-            add_gap(&gaps, ", \"%.*s\"", ACOG_VIEW_FMT(acog_name(ACOG_VOCABULARY_CAUSE, cause)));
+            gaps = reader_format(reader, "%.*s, \"%.*s\"", ACOG_VIEW_FMT(gaps),
+                                 ACOG_VIEW_FMT(acog_name(ACOG_VOCABULARY_CAUSE, cause)));
         }
     }
     for (int clock = 0; clock < ACOG_CLOCK_COUNT; clock++) {
         if (runs(policy, clock) && !is_taken(policy, ACOG_CAUSE_CLOCK, clock, 0)) {
-            add_gap(&gaps, ", clock \"%.*s\"",
-                    ACOG_VIEW_FMT(acog_name(ACOG_VOCABULARY_CLOCK, clock)));
+            gaps = reader_format(reader, "%.*s, clock \"%.*s\"", ACOG_VIEW_FMT(gaps),
+                                 ACOG_VIEW_FMT(acog_name(ACOG_VOCABULARY_CLOCK, clock)));
         }
     }
-    find_status_gaps(policy, &gaps);
+    gaps = add_status_gaps(reader, policy, gaps);
     if (gaps.len > 0) {
-        reader_warn(reader,
-                    "classify: no row takes %s: such a failure is of class \"gateway\" and is the "
-                    "answer, whatever else could serve",
-                    gaps.text + strlen(", "));
+        reader_warn(
+            reader,
+            "classify: no row takes %.*s: such a failure is of class \"gateway\" and is the "
+            "answer, whatever else could serve",
+            ACOG_VIEW_FMT(acog_view_slice(gaps, sizeof(", ") - 1, gaps.len)));
     }
 }
 
