@@ -212,6 +212,7 @@ static void open_part(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t
     flow->balance = (struct acog_flow_balance){0};
     flow->part.kind = kind;
     flow->part.begun = false;
+    flow->open_sealed = false;
     flow->part.index = flow->part_count++;
     flow->part.kind_index = flow->kind_counts[kind]++;
     flow->form->part_begin(flow, flow->writer, &flow->part);
@@ -441,6 +442,9 @@ void acog_flow_text(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t k
     if (!alive(flow) || text.bytes.len == 0 || aside) {
         return; /* with a schema the answer is the JSON text, and nothing before it */
     }
+    if (is_open(flow, kind, key) && flow->open_sealed) {
+        end_part(flow); /* the seal is of what came before it */
+    }
     if (enter(flow, kind, key, &waiting)) {
         write_text(flow, text);
     } else if (waiting != NULL) {
@@ -458,8 +462,11 @@ void acog_flow_opaque(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t
         return;
     }
     if (enter(flow, kind, key, &waiting)) {
-        flow->form->part_opaque(flow, flow->writer, &flow->part, opaque);
-    } else if (waiting != NULL) {
+        if (!flow->open_sealed) { /* a part has one seal: the first */
+            flow->open_sealed = true;
+            flow->form->part_opaque(flow, flow->writer, &flow->part, opaque);
+        }
+    } else if (waiting != NULL && !waiting->has_opaque) {
         waiting->has_opaque = true;
         waiting->opaque_maker = opaque->maker;
         waiting->opaque_redacted = opaque->redacted;
@@ -525,6 +532,10 @@ void acog_flow_call(struct acog_flow *flow, uint32_t key, struct acog_text id,
         }
         flow->open_ended = true;
         advance(flow, false);
+    }
+    if (call_name.len == 0) { /* nobody could run it */
+        acog_flow_fail(flow, ACOG_INVALID);
+        return;
     }
     if (must_wait(flow) || flow->waiting_count > 0) {
         waiting = add_waiting(flow, ACOG_FLOW_CALL, key);

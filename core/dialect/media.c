@@ -6,7 +6,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* What goes between quotes, and into headers of parts: a token, a slash, a token. */
-static bool is_media_type(struct acog_view type)
+bool acog_media_is_type(struct acog_view type)
 {
     for (size_t i = 0; i < type.len; i++) {
         char byte = type.ptr[i];
@@ -39,7 +39,7 @@ enum acog_code acog_media_read_url(struct acog_text url, struct acog_arena *aren
     type = acog_view_slice(type, 0, acog_view_find(type, ACOG_VIEW(";")));
     enum acog_code code = acog_text_characters(
         (struct acog_text){.bytes = type, .escaped = url.escaped}, arena, &type);
-    if (code == ACOG_OK && is_media_type(type)) {
+    if (code == ACOG_OK && acog_media_is_type(type)) {
         media->source = ACOG_MEDIA_BASE64;
         media->media_type = type;
         media->data.bytes = acog_view_slice(url.bytes, head.len, url.bytes.len);

@@ -15,6 +15,9 @@ enum acog_code acog_media_read_file(struct acog_text data, struct acog_json_valu
                                     struct acog_arena *arena,
                                     struct acog_media *media) ACOG_MUST_CHECK;
 
+/* TYPE/SUBTYPE of characters that need no escape anywhere. */
+bool acog_media_is_type(struct acog_view type);
+
 /* "image/…" is an image and so on, PDF and texts are documents; FILE for what is none of these. */
 enum acog_media_kind acog_media_kind_of(struct acog_view media_type);
 
