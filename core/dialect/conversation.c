@@ -124,8 +124,24 @@ struct acog_view acog_field_name(enum acog_field field, enum acog_dialect dialec
     return acog_view_of(names[field][dialect]);
 }
 
+/* Each name once; a body may hold millions of them, and the header that names them has room for few. */
+static bool is_worth_naming(const struct acog_conversation *conversation,
+                            struct acog_json_value name)
+{
+    const struct acog_unknown_field *unknown = conversation->unknown;
+    size_t count = 0;
+    while (unknown != NULL && !acog_view_equal(unknown->name.raw, name.raw)) {
+        unknown = unknown->next;
+        count++;
+    }
+    return unknown == NULL && count < ACOG_UNKNOWN_FIELDS_MAX;
+}
+
 void acog_builder_unknown(struct acog_conversation_builder *builder, struct acog_json_value name)
 {
+    if (!is_worth_naming(builder->conversation, name)) {
+        return;
+    }
     struct acog_unknown_field *unknown = take(builder, sizeof(*unknown));
     if (unknown != NULL) {
         unknown->name = name;

@@ -143,7 +143,9 @@ enum acog_field_lost {
     ACOG_LOST_REFUSED,
 };
 
-/* A client's field that none of this has a place for: dropped and named. */
+#define ACOG_UNKNOWN_FIELDS_MAX 64 /* names that are kept; later ones are dropped unnamed */
+
+/* A client's field that none of this has a place for: dropped and named, once. */
 struct acog_unknown_field {
     struct acog_json_value name; /* STRING */
     struct acog_unknown_field *next;

@@ -6,7 +6,8 @@
 #include "effort.h"
 #include "user.h"
 
-#define STOPS_MAX 256 /* more are no request */
+#define STOPS_MAX         256 /* more are no request */
+#define ALLOWED_TOOLS_MAX 256 /* in a tool_choice; OpenAI takes half as many tools */
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -188,16 +189,33 @@ static struct acog_json_value name_in(struct acog_json_value object)
     return string_or_none(name);
 }
 
-static bool is_allowed(struct acog_json_value allowed, struct acog_json_value name)
+/* The names in a list of allowed tools, as written. */
+struct allowed_names {
+    struct acog_view names[ALLOWED_TOOLS_MAX];
+    size_t count;
+};
+
+/* False: more than there is room for. */
+static bool read_allowed_names(struct acog_json_value list, struct allowed_names *allowed)
 {
-    struct acog_json_cursor cursor = acog_json_enter(allowed);
+    struct acog_json_cursor cursor = acog_json_enter(list);
+    allowed->count = 0;
     while (!cursor.object && acog_json_next(&cursor)) {
-        struct acog_json_value entry = name_in(cursor.value);
-        if (acog_json_present(entry) && acog_view_equal(entry.raw, name.raw)) {
-            return true;
+        if (allowed->count == ALLOWED_TOOLS_MAX) {
+            return false;
         }
+        allowed->names[allowed->count++] = name_in(cursor.value).raw;
     }
-    return false;
+    return true;
+}
+
+static bool is_allowed(const struct allowed_names *allowed, struct acog_json_value name)
+{
+    size_t i = 0;
+    while (i < allowed->count && !acog_view_equal(allowed->names[i], name.raw)) {
+        i++;
+    }
+    return i < allowed->count && name.raw.len > 0;
 }
 
 /* No other dialect has a list of allowed tools: only those are offered, which no model can step over. */
@@ -206,11 +224,16 @@ static void read_allowed_tools(struct chat_reader *reader, struct acog_json_valu
     static const struct acog_view names[] = {{"mode", 4}, {"tools", 5}};
     struct acog_json_value found[COUNT(names)];
     struct acog_json_value inner;
+    struct allowed_names allowed;
     acog_json_members(acog_json_member(choice, ACOG_VIEW("allowed_tools"), &inner) ? inner : choice,
                       names, found, COUNT(names));
+    if (!read_allowed_names(found[1], &allowed)) {
+        acog_builder_refuse(reader->builder, "tool_choice: too many allowed tools");
+        return;
+    }
     struct acog_tool **link = &reader->conversation->tools;
     while (*link != NULL) {
-        if (is_allowed(found[1], (*link)->name)) {
+        if (is_allowed(&allowed, (*link)->name)) {
             link = &(*link)->next;
         } else {
             *link = (*link)->next;

@@ -11,7 +11,7 @@ void acog_chat_read_messages(struct acog_conversation_builder *builder,
                              struct acog_json_value list);
 
 #define ACOG_CHAT_CALLS_TIED_MAX \
-    256 /* of one message: calls to which entries of reasoning_details are tied; later ones go without */
+    256 /* of one message: calls to which entries of reasoning_details and results of custom tools are tied */
 
 /* The members of an assistant's message in which reasoning stands. */
 struct acog_chat_reasoning {

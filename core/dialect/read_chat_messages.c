@@ -423,11 +423,12 @@ static void read_function_call(struct messages_reader *reader, struct acog_json_
 static bool answers_custom(const struct messages_reader *reader, struct acog_text id)
 {
     const struct acog_part *part = reader->calls == NULL ? NULL : reader->calls->parts.first;
-    while (part != NULL &&
+    size_t looked_at = 0; /* of a turn with more calls, the last ones are not known as custom */
+    while (part != NULL && looked_at++ < ACOG_CHAT_CALLS_TIED_MAX &&
            (part->kind != ACOG_PART_FOREIGN || !acog_view_equal(part->id.bytes, id.bytes))) {
         part = part->next;
     }
-    return part != NULL;
+    return part != NULL && looked_at <= ACOG_CHAT_CALLS_TIED_MAX;
 }
 
 static void read_result(struct messages_reader *reader, struct acog_text id,

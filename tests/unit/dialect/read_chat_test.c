@@ -425,6 +425,60 @@ static void only_the_allowed_tools_are_offered(void **state)
             "no declared tool is among the allowed");
 }
 
+static void a_list_of_allowed_tools_has_a_cap(void **state)
+{
+    (void)state;
+    char body[32768];
+    struct acog_buffer text;
+    acog_buffer_init_over(&text, body, sizeof(body) - 1);
+    assert_int_equal(
+        acog_buffer_append(&text, ACOG_VIEW("{\"model\":\"m\",\"messages\":[" HI "],"
+                                            "\"tools\":[" FUNCTION(
+                                                "f") "],"
+                                                     "\"tool_choice\":{\"type\":\"allowed_tools\","
+                                                     "\"mode\":\"auto\",\"tools\":[")),
+        ACOG_OK);
+    for (int i = 0; i < 257; i++) {
+        assert_int_equal(acog_buffer_format(&text, "%s{\"type\":\"function\",\"name\":\"f\"}",
+                                            i == 0 ? "" : ","),
+                         ACOG_OK);
+    }
+    assert_int_equal(acog_buffer_append(&text, ACOG_VIEW("]}}")), ACOG_OK);
+    body[text.len] = '\0';
+    refused(body, "tool_choice: too many allowed tools");
+}
+
+/* A name is kept once, and not more of them than a header has room for. */
+static void names_of_unknown_fields_have_a_cap(void **state)
+{
+    (void)state;
+    char body[32768];
+    struct acog_buffer text;
+    acog_buffer_init_over(&text, body, sizeof(body) - 1);
+    assert_int_equal(acog_buffer_append(&text, ACOG_VIEW("{\"model\":\"m\",\"messages\":[")),
+                     ACOG_OK);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(acog_buffer_format(&text,
+                                            "%s{\"role\":\"user\",\"content\":\"x\","
+                                            "\"name\":\"n\",\"k%d\":1}",
+                                            i == 0 ? "" : ",", i),
+                         ACOG_OK);
+    }
+    assert_int_equal(acog_buffer_append(&text, ACOG_VIEW("]}")), ACOG_OK);
+    body[text.len] = '\0';
+    struct read read = taken(body);
+    size_t count = 0;
+    size_t names = 0;
+    for (const struct acog_unknown_field *unknown = read.conversation->unknown; unknown != NULL;
+         unknown = unknown->next) {
+        count++;
+        names += acog_json_text_is(unknown->name, ACOG_VIEW("messages.name")) ? 1 : 0;
+    }
+    assert_int_equal(count, ACOG_UNKNOWN_FIELDS_MAX);
+    assert_int_equal(names, 1);
+    forget(&read);
+}
+
 /* A custom tool's calls and results are nobody else's (decision 14), and no broken history. */
 static void calls_of_custom_tools_are_foreign(void **state)
 {
@@ -731,6 +785,8 @@ int main(void)
         cmocka_unit_test(tools_keep_schema_strictness_and_cache_marker),
         cmocka_unit_test(a_tool_choice_means_what_it_says),
         cmocka_unit_test(only_the_allowed_tools_are_offered),
+        cmocka_unit_test(a_list_of_allowed_tools_has_a_cap),
+        cmocka_unit_test(names_of_unknown_fields_have_a_cap),
         cmocka_unit_test(calls_of_custom_tools_are_foreign),
         cmocka_unit_test(the_newer_name_of_the_limit_counts),
         cmocka_unit_test(stop_is_a_string_or_a_list),
