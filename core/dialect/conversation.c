@@ -340,16 +340,28 @@ static void check_arguments(struct acog_conversation_builder *builder, struct ac
     }
 }
 
+/* Results are looked for among the calls one by one, which a turn with very many would make slow. */
+static void check_calls(struct acog_conversation_builder *builder, const struct acog_turn *turn)
+{
+    size_t count = 0;
+    for (struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
+        if (part->kind == ACOG_PART_TOOL_CALL) {
+            check_arguments(builder, part);
+            count++;
+        }
+    }
+    if (count > ACOG_CALLS_OF_TURN_MAX) {
+        acog_builder_refuse(builder, "an assistant's turn has more than %d calls",
+                            ACOG_CALLS_OF_TURN_MAX);
+    }
+}
+
 static void check_turns(struct acog_conversation_builder *builder)
 {
     const struct acog_turn *before = NULL;
     struct acog_turn *turn = builder->conversation->turns;
     while (turn != NULL && builder->code == ACOG_OK) {
-        for (struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
-            if (part->kind == ACOG_PART_TOOL_CALL) {
-                check_arguments(builder, part);
-            }
-        }
+        check_calls(builder, turn);
         check_results(builder, before, turn);
         if (before != NULL) {
             check_answered(builder, before);

@@ -143,7 +143,8 @@ enum acog_field_lost {
     ACOG_LOST_REFUSED,
 };
 
-#define ACOG_UNKNOWN_FIELDS_MAX 64 /* names that are kept; later ones are dropped unnamed */
+#define ACOG_CALLS_OF_TURN_MAX  1024 /* more are refused */
+#define ACOG_UNKNOWN_FIELDS_MAX 64   /* names that are kept; later ones are dropped unnamed */
 
 /* A client's field that none of this has a place for: dropped and named, once. */
 struct acog_unknown_field {

@@ -479,6 +479,27 @@ static void names_of_unknown_fields_have_a_cap(void **state)
     forget(&read);
 }
 
+static void a_turn_has_a_cap_of_calls(void **state)
+{
+    (void)state;
+    static char body[262144];
+    struct acog_buffer text;
+    acog_buffer_init_over(&text, body, sizeof(body) - 1);
+    assert_int_equal(
+        acog_buffer_append(&text, ACOG_VIEW("{\"model\":\"m\",\"messages\":[" HI ","
+                                            "{\"role\":\"assistant\",\"tool_calls\":[")),
+        ACOG_OK);
+    for (int i = 0; i <= ACOG_CALLS_OF_TURN_MAX; i++) {
+        assert_int_equal(acog_buffer_format(&text,
+                                            "%s{\"id\":\"c%d\",\"function\":{\"name\":\"f\"}}",
+                                            i == 0 ? "" : ",", i),
+                         ACOG_OK);
+    }
+    assert_int_equal(acog_buffer_append(&text, ACOG_VIEW("]}]}")), ACOG_OK);
+    body[text.len] = '\0';
+    refused(body, "more than 1024 calls");
+}
+
 /* A custom tool's calls and results are nobody else's (decision 14), and no broken history. */
 static void calls_of_custom_tools_are_foreign(void **state)
 {
@@ -787,6 +808,7 @@ int main(void)
         cmocka_unit_test(only_the_allowed_tools_are_offered),
         cmocka_unit_test(a_list_of_allowed_tools_has_a_cap),
         cmocka_unit_test(names_of_unknown_fields_have_a_cap),
+        cmocka_unit_test(a_turn_has_a_cap_of_calls),
         cmocka_unit_test(calls_of_custom_tools_are_foreign),
         cmocka_unit_test(the_newer_name_of_the_limit_counts),
         cmocka_unit_test(stop_is_a_string_or_a_list),
