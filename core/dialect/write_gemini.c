@@ -118,6 +118,14 @@ static void begin_member(struct config *config, const char *name)
     config->open = true;
 }
 
+/* A seed has 32 bits here. */
+static bool has_room(const struct acog_request_writer *writer, enum acog_field field)
+{
+    int64_t seed = 0;
+    return field != ACOG_FIELD_SEED || (acog_json_int(writer->conversation->fields[field], &seed) &&
+                                        seed >= INT32_MIN && seed <= INT32_MAX);
+}
+
 static void put_sampling(struct config *config)
 {
     static const struct {
@@ -136,7 +144,7 @@ static void put_sampling(struct config *config)
         if (!acog_json_present(writer->conversation->fields[rows[i].field])) {
             continue;
         }
-        if (!acog_put_takes(writer, rows[i].field)) {
+        if (!acog_put_takes(writer, rows[i].field) || !has_room(writer, rows[i].field)) {
             acog_put_field_lost(writer, rows[i].field);
             continue;
         }

@@ -315,11 +315,12 @@ static const struct direct_maker {
     const char *host;
     const char *base_path;
     unsigned dialects;
+    bool only; /* it speaks others too, but not at that path */
 } direct_makers[] = {
-    {"anthropic", "api.anthropic.com", "", ACOG_BIT(ACOG_DIALECT_MESSAGES)},
+    {"anthropic", "api.anthropic.com", "", ACOG_BIT(ACOG_DIALECT_MESSAGES), false},
     {"openai", "api.openai.com", "/v1",
-     ACOG_BIT(ACOG_DIALECT_CHAT) | ACOG_BIT(ACOG_DIALECT_RESPONSES)},
-    {"google", "generativelanguage.googleapis.com", "/v1beta", ACOG_BIT(ACOG_DIALECT_GEMINI)},
+     ACOG_BIT(ACOG_DIALECT_CHAT) | ACOG_BIT(ACOG_DIALECT_RESPONSES), false},
+    {"google", "generativelanguage.googleapis.com", "/v1beta", ACOG_BIT(ACOG_DIALECT_GEMINI), true},
 };
 
 /* The row that maker, address or (for a real connection without an address) dialects point at, or NULL. */
@@ -364,8 +365,13 @@ static void complete_address(struct reader *reader, int index, struct acog_conne
         }
         reader_error(
             reader,
-            "needs base_url, such as \"https://models.example/v1\"; maker = \"anthropic\" or "
-            "\"openai\" alone is their own API, and simulate = true plays one");
+            "needs base_url, such as \"https://models.example/v1\"; maker = \"anthropic\", "
+            "\"openai\" or \"google\" alone is their own API, and simulate = true plays one");
+        return;
+    }
+    if (row->only && (connection->dialects & ~row->dialects) != 0) {
+        reader_error(reader, "needs base_url: at its own address %s speaks only gemini",
+                     row->maker);
         return;
     }
     connection->endpoint.tls = true;

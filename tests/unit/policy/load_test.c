@@ -473,6 +473,10 @@ static void platforms_that_cannot_be_dialled_say_so(void **state)
 static void addresses_are_checked(void **state)
 {
     (void)state;
+    assert_refused(
+        GATEWAY("connections = { acog.connection \"g\" { maker = \"google\", dialects = { "
+                "\"gemini\", \"chat\" }, models = { \"gemini-2.5-flash\" } } }"),
+        "needs base_url: at its own address google speaks only gemini");
     static const char *const bad[] = {"ftp://h",        "http://user@h/",  "http://h:0/",
                                       "http://h:99999", "https://h/a?b=c", "http://",
                                       "http://[::1",    "unix:relative"};
