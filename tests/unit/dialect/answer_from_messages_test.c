@@ -250,8 +250,8 @@ static void a_call_whose_input_comes_whole_at_its_start(void **state)
 {
     static const char *const data[] = {
         message_start,
-        "{'type':'content_block_start','index':0,'content_block':{'type':'tool_use','id':'t',"
-        "'name':'f','input':{'x':1.0}}}",
+        ("{'type':'content_block_start','index':0,'content_block':{'type':'tool_use','id':'t',"
+         "'name':'f','input':{'x':1.0}}}"),
         "{'type':'content_block_stop','index':0}", STOP, NULL};
     (void)state;
     events(&plain, data,
@@ -385,8 +385,8 @@ static void a_second_beginning_changes_nothing(void **state)
         message_start,
         "{'type':'content_block_start','index':0,'content_block':{'type':'text','text':'a'}}",
         "{'type':'content_block_stop','index':0}",
-        "{'type':'message_start','message':{'id':'msg_2','model':'n','usage':{'input_tokens':9,"
-        "'output_tokens':1}}}",
+        ("{'type':'message_start','message':{'id':'msg_2','model':'n','usage':{'input_tokens':9,"
+         "'output_tokens':1}}}"),
         "{'type':'content_block_start','index':0,'content_block':{'type':'text','text':'b'}}",
         "{'type':'content_block_stop','index':0}",
         "{'type':'message_delta','delta':{'stop_reason':'end_turn'},'usage':{'output_tokens':4}}",
@@ -500,9 +500,9 @@ static void a_refusal_says_why(void **state)
         message_start,
         "{'type':'content_block_start','index':0,'content_block':{'type':'text','text':''}}",
         "{'type':'content_block_stop','index':0}",
-        "{'type':'message_delta','delta':{'stop_reason':'refusal','stop_sequence':null,"
-        "'stop_details':{'type':'refusal','category':'cyber','explanation':'Refused.'}},'usage':{"
-        "'output_tokens':0}}",
+        ("{'type':'message_delta','delta':{'stop_reason':'refusal','stop_sequence':null,"
+         "'stop_details':{'type':'refusal','category':'cyber','explanation':'Refused.'}},'usage':{"
+         "'output_tokens':0}}"),
         STOP,
         NULL};
     (void)state;

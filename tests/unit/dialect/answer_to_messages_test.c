@@ -2,6 +2,7 @@
  * texts have ' for ", a stream's are shown as one line an event: its name, then its data without the type. */
 #include "core/dialect/flow.h"
 #include "tests/support/check.h"
+#include "tests/support/memory_sweep.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -508,6 +509,61 @@ static void an_empty_answer_is_an_empty_list(void **state)
                         "'usage':" USAGE("5", "0") "}");
 }
 
+/* -- caps and memory ------------------------------------------------------------------------------- */
+
+static void arguments_have_a_cap(void **state)
+{
+    enum {
+        ACOG_PIECE_BYTES = 1024 * 1024
+    };
+    struct run run;
+    char *piece = calloc(1, ACOG_PIECE_BYTES + 1);
+    (void)state;
+    assert_non_null(piece);
+    memset(piece, 'x', ACOG_PIECE_BYTES);
+    begin(&run, ACOG_DIALECT_CHAT, &acog_messages_whole_form);
+    acog_flow_call(&run.flow, 0, text("c"), text("f"));
+    for (int i = 0; i < 8; i++) {
+        acog_flow_arguments(&run.flow, 0, text(piece));
+        assert_int_equal(run.flow.code, ACOG_OK);
+    }
+    acog_flow_arguments(&run.flow, 0, text("x"));
+    assert_int_equal(run.flow.code, ACOG_TOO_BIG);
+    free(piece);
+    end(&run);
+}
+
+static void tell(void *user)
+{
+    struct acog_translation translation = {
+        .client = ACOG_DIALECT_MESSAGES, .upstream = ACOG_DIALECT_CHAT, .request_id = {"r", 1}};
+    struct acog_flow flow;
+    struct acog_buffer out;
+    acog_buffer_init(&out, OUT_BYTES_MAX);
+    enum acog_code code = acog_flow_init(&flow, &translation, user);
+    if (code == ACOG_OK) {
+        flow.out = &out;
+        acog_flow_text(&flow, ACOG_FLOW_REASONING, 0, text("hm"));
+        acog_flow_text(&flow, ACOG_FLOW_TEXT, 0, text("a text"));
+        acog_flow_call(&flow, 0, text("c"), text("f"));
+        acog_flow_arguments(&flow, 0, text("{\"a\":\"some arguments\"}"));
+        acog_flow_end(&flow);
+        code = flow.code;
+        acog_flow_fini(&flow);
+    }
+    assert_int_equal(code, memory_sweep_failed() ? ACOG_NO_MEMORY : ACOG_OK);
+    acog_buffer_fini(&out);
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    struct acog_answer_writer_form stream = acog_messages_stream_form;
+    struct acog_answer_writer_form whole = acog_messages_whole_form;
+    (void)state;
+    assert_true(memory_sweep(tell, &stream, 1) > 1);
+    assert_true(memory_sweep(tell, &whole, 1) > 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -528,6 +584,8 @@ int main(void)
         cmocka_unit_test(a_whole_answer_holds_all_kinds_of_blocks),
         cmocka_unit_test(arguments_that_were_cut_are_given_as_their_text),
         cmocka_unit_test(an_empty_answer_is_an_empty_list),
+        cmocka_unit_test(arguments_have_a_cap),
+        cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

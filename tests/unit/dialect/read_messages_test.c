@@ -362,6 +362,25 @@ static void blocks_that_only_anthropic_has_are_foreign(void **state)
         "user: result c1 of f | foreign tool_reference\n");
 }
 
+/* B30: refused with its name where another provider serves, never made a function of the client's */
+static void a_server_tool_fits_no_other_dialect(void **state)
+{
+    static const enum acog_dialect others[] = {ACOG_DIALECT_CHAT, ACOG_DIALECT_RESPONSES,
+                                               ACOG_DIALECT_GEMINI};
+    struct bench bench;
+    (void)state;
+    const struct acog_conversation *conversation =
+        with(&bench, ",'tools':[{'type':'web_search_20250305','name':'web_search','max_uses':2},"
+                     "{'name':'f','input_schema':{'type':'object'}}]");
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        struct acog_model_rules rules = acog_model_rules_default(others[i]);
+        assert_int_equal(acog_conversation_fits(conversation, others[i], &rules, &bench.problem),
+                         ACOG_INVALID);
+        assert_non_null(strstr(bench.problem.text, "web_search_20250305"));
+    }
+    end(&bench);
+}
+
 /* B05 */
 static void empty_texts_go_and_their_marker_finds_a_place(void **state)
 {
@@ -624,6 +643,7 @@ int main(void)
         cmocka_unit_test(media_come_from_wherever_they_are),
         cmocka_unit_test(documents_made_of_blocks_and_search_results_are_their_texts),
         cmocka_unit_test(blocks_that_only_anthropic_has_are_foreign),
+        cmocka_unit_test(a_server_tool_fits_no_other_dialect),
         cmocka_unit_test(empty_texts_go_and_their_marker_finds_a_place),
         cmocka_unit_test(broken_messages_are_refused_with_their_place),
         cmocka_unit_test(tools_are_the_clients_or_foreign),

@@ -1,6 +1,7 @@
 /* write_messages_test.c - what is sent to Anthropic for requests of the other dialects. Bodies have ' for ". */
 #include "acog/translate.h"
 #include "tests/support/check.h"
+#include "tests/support/memory_sweep.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -817,6 +818,50 @@ static void a_plain_request_is_a_plain_request(void **state)
     end(&run);
 }
 
+/* -- memory ---------------------------------------------------------------------------------------- */
+
+static void tell(void *user)
+{
+    const struct acog_conversation *conversation = NULL;
+    struct acog_model_rules rules = haiku();
+    struct acog_translation translation = {
+        .upstream = ACOG_DIALECT_MESSAGES, .rules = &rules, .model = {"m", 1}, .max_tokens = -1};
+    struct acog_request_problem problem;
+    struct acog_arena arena;
+    struct acog_buffer out;
+    acog_arena_init(&arena, (size_t)1 << 20U);
+    acog_buffer_init(&out, BODY_BYTES_MAX);
+    enum acog_code code = acog_conversation_read(ACOG_SURFACE_MESSAGES, acog_view_of(user), &arena,
+                                                 &conversation, &problem);
+    if (code == ACOG_OK) {
+        code = acog_conversation_write(conversation, &translation, &arena, &out);
+    }
+    assert_int_equal(code, memory_sweep_failed() ? ACOG_NO_MEMORY : ACOG_OK);
+    acog_buffer_fini(&out);
+    acog_arena_fini(&arena);
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    char turns[4096] = "";
+    char body[8192];
+    (void)state;
+    for (int i = 0; i < 12; i++) { /* enough parts that the arena takes several blocks */
+        (void)snprintf(turns + strlen(turns), sizeof(turns) - strlen(turns),
+                       ",{'role':'assistant','content':[{'type':'redacted_thinking','data':"
+                       "'acog.gemini.c.s'},{'type':'tool_use','id':'c.\\u0031','name':'f','input':"
+                       "{}}]},{'role':'user','content':[{'type':'tool_result','tool_use_id':'c.1',"
+                       "'content':'r'}]}");
+    }
+    (void)snprintf(body, sizeof(body),
+                   "{'max_tokens':9,'stop_sequences':['a'],'tools':[{'name':'f','x':1}],"
+                   "'messages':[{'role':'user','content':'q'}%s]}",
+                   turns);
+    char *quoted = with_quotes(body);
+    assert_true(memory_sweep(tell, quoted, 1) > 2);
+    free(quoted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -851,6 +896,7 @@ int main(void)
         cmocka_unit_test(a_format_that_cannot_be_held_is_refused),
         cmocka_unit_test(effort_and_format_share_an_object),
         cmocka_unit_test(a_plain_request_is_a_plain_request),
+        cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
