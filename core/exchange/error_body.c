@@ -102,12 +102,18 @@ void acog_exchange_error_of_condition(const struct acog_snapshot *snapshot,
                                           .bodies = snapshot->policy.error_bodies};
 }
 
+/* Whether a provider's status may be told to clients: 999 is none of HTTP. */
+static bool is_error_status(unsigned status)
+{
+    return status >= 400 && status <= 599;
+}
+
 static void error_of_class(const struct acog_snapshot *snapshot,
                            const struct acog_error_answer *answer,
                            struct acog_exchange_error *error)
 {
     const struct acog_class_row *row = &snapshot->policy.classes[answer->class];
-    unsigned upstream = answer->upstream_status < 400 ? 502 : answer->upstream_status;
+    unsigned upstream = is_error_status(answer->upstream_status) ? answer->upstream_status : 502;
     *error = (struct acog_exchange_error){
         .status = row->status == 0 ? upstream : row->status,
         .code = row->export_name.len > 0 ? row->export_name
@@ -132,7 +138,8 @@ static void relay(const struct acog_exchange *exchange, const struct acog_error_
     }
     const struct acog_connection *connection = acog_exchange_connection(exchange, words->candidate);
     struct acog_view body = acog_buffer_view(&words->body);
-    if (answer->relay == ACOG_RELAY_VERBATIM && body.len > 0 && answer->upstream_status >= 400) {
+    if (answer->relay == ACOG_RELAY_VERBATIM && body.len > 0 &&
+        is_error_status(answer->upstream_status)) {
         if (!acog_exchange_tells_secret(connection, body)) {
             error->status = answer->upstream_status;
             error->body = body;

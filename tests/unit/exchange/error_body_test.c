@@ -155,6 +155,28 @@ static void every_class_has_words_and_a_status(void **state)
     driver_fini(&driver);
 }
 
+/* A status that a provider makes up is none to tell. */
+static void a_providers_status_is_told_if_it_is_one_of_errors(void **state)
+{
+    static const unsigned statuses[][2] = {{0, 502},   {200, 502}, {302, 502}, {400, 400},
+                                           {529, 529}, {599, 599}, {600, 502}, {999, 502}};
+    struct driver driver;
+    (void)state;
+    driver_init(&driver);
+    driver_post(&driver, "/v1/messages", OTHER_MESSAGES);
+    driver.snapshot->policy.classes[ACOG_CLASS_BAD_ANSWER].status = 0; /* the provider's */
+    for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+        struct acog_error_answer answer = {.by_class = true,
+                                           .class = ACOG_CLASS_BAD_ANSWER,
+                                           .upstream_status = statuses[i][0],
+                                           .retry_after_ms = -1};
+        struct acog_exchange_error error;
+        acog_exchange_error_of_answer(driver.exchange, &answer, &error);
+        assert_int_equal(error.status, statuses[i][1]);
+    }
+    driver_fini(&driver);
+}
+
 static void written(struct acog_view message, const struct acog_exchange_words *words,
                     struct acog_view wanted)
 {
@@ -256,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_type_of_the_policys_row_wins),
         cmocka_unit_test(headers_of_the_policys_row_are_sent),
         cmocka_unit_test(every_class_has_words_and_a_status),
+        cmocka_unit_test(a_providers_status_is_told_if_it_is_one_of_errors),
         cmocka_unit_test(templates_take_three_words_and_nothing_else),
         cmocka_unit_test(a_long_word_is_cut_where_a_character_ends),
         cmocka_unit_test(secrets_are_found_in_part_too),
