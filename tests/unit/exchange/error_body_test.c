@@ -158,7 +158,7 @@ static void every_class_has_words_and_a_status(void **state)
 /* A status that a provider makes up is none to tell. */
 static void a_providers_status_is_told_if_it_is_one_of_errors(void **state)
 {
-    static const unsigned statuses[][2] = {{0, 502},   {200, 502}, {302, 502}, {400, 400},
+    static const uint16_t statuses[][2] = {{0, 502},   {200, 502}, {302, 502}, {400, 400},
                                            {529, 529}, {599, 599}, {600, 502}, {999, 502}};
     struct driver driver;
     (void)state;
