@@ -77,7 +77,11 @@ local families = {
   ["gemini-2-0"] = { largest_output_tokens = 8192 },
   ["gemini-2-5"] = { thinking = "budget", largest_output_tokens = 65535 },
   ["gemini-2-5-pro"] = { efforts = minimal_to_high }, -- no "none": it always thinks
-  ["gemini-3"] = { thinking = "effort", efforts = { "low", "high" }, largest_output_tokens = 65535 },
+  ["gemini-3"] = {
+    thinking = "effort",
+    efforts = { "low", "high" },
+    largest_output_tokens = 65535,
+  },
   ["gemini-3-flash"] = { efforts = minimal_to_high },
   -- Others that reason
   ["deepseek-reasoner"] = { temperature = false },
@@ -112,8 +116,8 @@ local function prefixes(name)
   return list
 end
 
---- What is known of a model by its id, in any spelling: a table with some of the fields of a model's
--- `rules` (lua/model.md), empty when nothing is known. May be called at load.
+--- What is known of a model by its id, in any spelling: a table with some of the fields of a
+-- model's `rules` (lua/model.md), empty when nothing is known. May be called at load.
 function model.rules(id)
   local rules = {}
   local name = version.read(id).model
