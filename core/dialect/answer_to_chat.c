@@ -495,8 +495,9 @@ static void whole_finish(struct acog_flow *flow, void *state)
     }
     put_head(flow, ACOG_VIEW("chat.completion"));
     acog_flow_put(flow, ACOG_VIEW("\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\""));
-    if (flow->part_count ==
-        0) { /* as the API has it: null is for an answer that says something elsewhere */
+    bool silent = writer->texts[ACOG_FLOW_TEXT].len == 0 &&
+                  writer->texts[ACOG_FLOW_REFUSAL].len == 0 && writer->calls.len == 0;
+    if (silent) { /* null is for what is said elsewhere */
         acog_flow_put(flow, ACOG_VIEW(",\"content\":\"\""));
     } else {
         put_text_member(flow, "content", &writer->texts[ACOG_FLOW_TEXT], true);
