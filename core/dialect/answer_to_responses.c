@@ -25,6 +25,8 @@ struct responses_writer {
     uint32_t output_index;  /* of the open item, or the next */
     uint32_t content_index; /* of the open part of a message, or the next */
     uint32_t annotations;   /* of the open part */
+    size_t counted_bytes;   /* of its text, which are so many characters */
+    size_t characters;
     char item_id[ID_BYTES_MAX + 24];
     struct acog_buffer text;       /* of the open part, as between quotes */
     struct acog_buffer annotation; /* objects, commas between */
@@ -389,6 +391,8 @@ static void part_begin(struct acog_flow *flow, void *state, const struct acog_fl
     acog_buffer_clear(&writer->opaque, SIZE_MAX);
     acog_buffer_clear(&writer->annotation, SIZE_MAX);
     writer->annotations = 0;
+    writer->counted_bytes = 0;
+    writer->characters = 0;
     switch (part->kind) {
     case ACOG_FLOW_TEXT:
     case ACOG_FLOW_REFUSAL:
@@ -496,6 +500,14 @@ static size_t characters(struct acog_view text)
     return count;
 }
 
+/* Only what is new: an answer may have many sources. */
+static void count_characters(struct responses_writer *writer)
+{
+    writer->characters += characters(
+        acog_view_slice(acog_buffer_view(&writer->text), writer->counted_bytes, SIZE_MAX));
+    writer->counted_bytes = writer->text.len;
+}
+
 /* Where in the text it belongs no reader tells: to all of it so far. */
 static void part_citation(struct acog_flow *flow, void *state, const struct acog_flow_part *part,
                           struct acog_text url, struct acog_text title)
@@ -505,13 +517,14 @@ static void part_citation(struct acog_flow *flow, void *state, const struct acog
     (void)part;
     keep(flow, out, out->len > 0 ? "," : "");
     size_t before = out->len;
+    count_characters(writer);
     keep(flow, out, "{\"type\":\"url_citation\",\"url\":\"");
     acog_flow_keep_inside(flow, out, url);
     keep(flow, out, "\",\"title\":\"");
     acog_flow_keep_inside(flow, out, title);
     if (flow->code == ACOG_OK) {
         acog_flow_fail(flow, acog_buffer_format(out, "\",\"start_index\":0,\"end_index\":%zu}",
-                                                characters(acog_buffer_view(&writer->text))));
+                                                writer->characters));
     }
     if (writer->stream) {
         begin_item_event(flow, writer, "response.output_text.annotation.added", "content_index");

@@ -9,6 +9,8 @@
 #include "effort.h"
 #include "user.h"
 
+#define ALLOWED_TOOLS_MAX 256 /* in a tool_choice; OpenAI takes half as many tools */
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A name of ours, for what is dropped inside an object. */
@@ -134,46 +136,53 @@ static struct choice choice_of(struct acog_json_value object)
     return (struct choice){found[0], found[1], found[2], found[3]};
 }
 
-static bool same_string(struct acog_conversation_builder *builder, struct acog_json_value a,
-                        struct acog_json_value b)
-{
-    struct acog_view text;
-    if (a.type != ACOG_JSON_STRING || b.type != ACOG_JSON_STRING) {
-        return false;
-    }
-    if (acog_text_characters(acog_text_of(a), builder->arena, &text) != ACOG_OK) {
-        builder->code = ACOG_NO_MEMORY;
-        return false;
-    }
-    return acog_json_text_is(b, text);
-}
-
 /* A function by its name, anything else by its type. */
 static bool is_allowed(struct acog_conversation_builder *builder, const struct acog_tool *tool,
                        struct acog_json_value allowed)
 {
+    struct acog_view wanted = tool->foreign;
     struct acog_json_cursor cursor = acog_json_enter(allowed);
+    if (wanted.len == 0 &&
+        acog_text_characters(acog_text_of(tool->name), builder->arena, &wanted) != ACOG_OK) {
+        builder->code = ACOG_NO_MEMORY;
+        return false;
+    }
     while (acog_json_next(&cursor)) {
         struct choice entry = choice_of(cursor.value);
-        bool fits = tool->foreign.len == 0 ? same_string(builder, tool->name, entry.name)
-                                           : acog_json_text_is(entry.type, tool->foreign);
-        if (fits) {
+        if (acog_json_text_is(tool->foreign.len == 0 ? entry.name : entry.type, wanted)) {
             return true;
         }
     }
     return false;
 }
 
+/* What a choice may name: each tool is looked for among them. */
+static bool is_allowed_list(struct acog_conversation_builder *builder,
+                            struct acog_json_value allowed)
+{
+    struct acog_json_cursor cursor = acog_json_enter(allowed);
+    size_t count = 0;
+    if (allowed.type != ACOG_JSON_ARRAY) {
+        acog_builder_refuse(builder, "tool_choice.tools: must be a list");
+        return false;
+    }
+    while (count <= ALLOWED_TOOLS_MAX && acog_json_next(&cursor)) {
+        count++;
+    }
+    if (count > ALLOWED_TOOLS_MAX) {
+        acog_builder_refuse(builder, "tool_choice.tools: more than %d", ALLOWED_TOOLS_MAX);
+    }
+    return count <= ALLOWED_TOOLS_MAX;
+}
+
 /* The model may use some of the declared tools: the others are not told at all. */
 static void keep_allowed(struct acog_conversation_builder *builder, struct acog_json_value allowed)
 {
     struct acog_tool **end = &builder->conversation->tools;
-    struct acog_tool *tool = *end;
-    if (allowed.type != ACOG_JSON_ARRAY) {
-        acog_builder_refuse(builder, "tool_choice.tools: must be a list");
+    if (!is_allowed_list(builder, allowed)) {
         return;
     }
-    for (; tool != NULL; tool = tool->next) {
+    for (struct acog_tool *tool = *end; tool != NULL; tool = tool->next) {
         if (is_allowed(builder, tool, allowed)) {
             *end = tool;
             end = &tool->next;

@@ -418,18 +418,15 @@ static struct acog_json_value read_texts(struct acog_conversation_builder *build
         .raw = acog_buffer_view(&joined), .type = ACOG_JSON_STRING, .escaped = true};
 }
 
-/* A thought signature of Gemini with a call's id is that call's (answer_to_responses.c puts it behind it). Of a call
- * that the client left out it is nobody's. */
+/* A thought signature of Gemini with a call's id is that call's, which stands before it (answer_to_responses.c). Of a
+ * call that the client left out it is nobody's. */
 static void give_to_call(const struct acog_conversation_builder *builder,
                          const struct acog_opaque *opaque)
 {
-    struct acog_part *part = builder->turn != NULL ? builder->turn->parts.first : NULL;
-    while (part != NULL && (part->kind != ACOG_PART_TOOL_CALL ||
-                            !acog_view_equal(part->id.bytes, opaque->id.bytes))) {
-        part = part->next;
-    }
-    if (part != NULL) {
-        part->opaque = *opaque;
+    struct acog_part *last = builder->turn != NULL ? builder->turn->parts.last : NULL;
+    if (last != NULL && last->kind == ACOG_PART_TOOL_CALL &&
+        acog_view_equal(last->id.bytes, opaque->id.bytes)) {
+        last->opaque = *opaque;
     }
 }
 

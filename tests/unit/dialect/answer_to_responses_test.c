@@ -377,6 +377,7 @@ static void a_source_is_told_with_the_text_so_far(void **state)
     acog_flow_begin(&run.flow, text("c"), text("m"));
     acog_flow_text(&run.flow, ACOG_FLOW_TEXT, 0, word);
     acog_flow_citation(&run.flow, 0, text("https://a"), text("A \"a\""));
+    acog_flow_text(&run.flow, ACOG_FLOW_TEXT, 0, text("yz"));
     acog_flow_citation(&run.flow, 0, text("https://b"), text(""));
     acog_flow_end(&run.flow);
     struct acog_buffer shown;
@@ -385,11 +386,12 @@ static void a_source_is_told_with_the_text_so_far(void **state)
     static const char *const wanted[] = {
         "output_text.annotation.added 'msg_c_0' 0 0 0 {'type':'url_citation','url':'https://a',"
         "'title':'A \\'a\\'','start_index':0,'end_index':4}\n"
+        "output_text.delta 'msg_c_0' 0 0 'yz' []\n"
         "output_text.annotation.added 'msg_c_0' 0 0 1 {'type':'url_citation','url':'https://b',"
-        "'title':'','start_index':0,'end_index':4}\n",
+        "'title':'','start_index':0,'end_index':6}\n",
         "content_part.done 'msg_c_0' 0 0 {'type':'output_text','annotations':[{'type':"
         "'url_citation','url':'https://a','title':'A \\'a\\'','start_index':0,'end_index':4},"
-        "{'type':'url_citation','url':'https://b','title':'','start_index':0,'end_index':4}],"};
+        "{'type':'url_citation','url':'https://b','title':'','start_index':0,'end_index':6}],"};
     for (size_t i = 0; i < 2; i++) {
         char *piece = with_quotes(wanted[i]);
         if (acog_view_find(acog_buffer_view(&shown), acog_view_of(piece)) == shown.len) {

@@ -473,6 +473,14 @@ static void allowed_tools_are_the_only_ones_that_are_told(void **state)
     is_refused("{'model':'m','input':'x'" TWO_TOOLS ",'tool_choice':{'type':'allowed_tools',"
                "'mode':'auto'}}",
                "tool_choice.tools: must be a list");
+    char many[8192] = "{'model':'m','input':'x'" TWO_TOOLS
+                      ",'tool_choice':{'type':'allowed_tools','mode':'auto','tools':[{}";
+    size_t length = strlen(many);
+    for (int i = 0; i < 256; i++) {
+        length += (size_t)snprintf(many + length, sizeof(many) - length, ",{'name':'z'}");
+    }
+    (void)snprintf(many + length, sizeof(many) - length, "]}}");
+    is_refused(many, "tool_choice.tools: more than 256");
 }
 
 /* -- settings -------------------------------------------------------------------------------------- */
