@@ -105,7 +105,7 @@ static int64_t figure(int64_t reported)
 
 /* The input without the cached and the written tokens, which stand beside it (B49, B95). Before the end, what is known
  * of the input, or its estimate. */
-static void put_usage(struct acog_flow *flow, bool last)
+static void put_usage(struct acog_flow *flow)
 {
     const struct acog_usage *usage = &flow->usage;
     int64_t cached = figure(usage->cached_tokens);
@@ -123,8 +123,7 @@ static void put_usage(struct acog_flow *flow, bool last)
         acog_flow_put_format(flow, ",\"output_tokens_details\":{\"thinking_tokens\":%lld}",
                              (long long)usage->reasoning_tokens);
     }
-    acog_flow_put(flow, last && flow->usage_estimated ? ACOG_VIEW(",\"estimated\":true}")
-                                                      : ACOG_VIEW("}"));
+    acog_flow_put(flow, flow->usage_estimated ? ACOG_VIEW(",\"estimated\":true}") : ACOG_VIEW("}"));
 }
 
 /* `{"id":…` to the list of blocks, opened. */
@@ -249,7 +248,7 @@ static void stream_begin(struct acog_flow *flow, void *state)
                                   "{\"type\":\"message_start\",\"message\":"));
     put_head(flow);
     acog_flow_put(flow, ACOG_VIEW("],\"stop_reason\":null,\"stop_sequence\":null,"));
-    put_usage(flow, false);
+    put_usage(flow);
     acog_flow_put(flow, ACOG_VIEW("}}\n\n"));
 }
 
@@ -342,7 +341,7 @@ static void stream_finish(struct acog_flow *flow, void *state)
                   ACOG_VIEW("event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{"));
     put_stop(flow);
     acog_flow_put(flow, ACOG_VIEW("},"));
-    put_usage(flow, true);
+    put_usage(flow);
     acog_flow_put(flow, ACOG_VIEW("}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}"
                                   "\n\n"));
 }
@@ -477,7 +476,7 @@ static void whole_finish(struct acog_flow *flow, void *state)
     acog_flow_put(flow, ACOG_VIEW("],"));
     put_stop(flow);
     acog_flow_put(flow, ACOG_VIEW(","));
-    put_usage(flow, true);
+    put_usage(flow);
     acog_flow_put(flow, ACOG_VIEW("}"));
 }
 

@@ -337,8 +337,8 @@ static void put_tool_choice(struct acog_request_writer *writer, const struct pla
     };
     enum acog_tool_choice choice = plan->asked.tool_choice;
     bool single = plan->asked.parallel_off && choice != ACOG_TOOL_CHOICE_NONE;
-    if (plan->asked.tools == NULL || (choice == ACOG_TOOL_CHOICE_UNSET && !single)) {
-        return;
+    if (choice == ACOG_TOOL_CHOICE_UNSET && !single) {
+        return; /* also where there are no tools (B09) */
     }
     acog_put_format(writer, ",\"tool_choice\":{\"type\":\"%s\"", types[choice]);
     if (choice == ACOG_TOOL_CHOICE_NAMED) {

@@ -359,6 +359,15 @@ static void huge_figures_do_not_overflow(void **state)
           "usage 9223372036854775807/9223372036854775807/9223372036854775807/1\n");
 }
 
+static void usage_that_tells_no_input_leaves_it_unknown(void **state)
+{
+    (void)state;
+    whole(
+        &plain,
+        "{'id':'i','model':'m','content':[],'stop_reason':'end_turn','usage':{'output_tokens':1}}",
+        "begin i m input -1\nstop end_turn\nusage -1/-1/-1/1\n");
+}
+
 /* B57, B59: what came before an error, or before the bytes end, is given on as it came; the end is not the reader's. */
 static void a_stream_that_only_began_says_no_more_than_it_knows(void **state)
 {
@@ -553,6 +562,7 @@ int main(void)
         cmocka_unit_test(server_tools_are_skipped_and_sources_told),
         cmocka_unit_test(usage_is_overwritten_and_the_input_is_the_sum_of_three),
         cmocka_unit_test(huge_figures_do_not_overflow),
+        cmocka_unit_test(usage_that_tells_no_input_leaves_it_unknown),
         cmocka_unit_test(a_stream_that_only_began_says_no_more_than_it_knows),
         cmocka_unit_test(a_second_beginning_changes_nothing),
         cmocka_unit_test(odd_events_bring_nothing),

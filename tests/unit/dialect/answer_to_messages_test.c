@@ -509,6 +509,46 @@ static void an_empty_answer_is_an_empty_list(void **state)
                         "'usage':" USAGE("5", "0") "}");
 }
 
+static void a_signature_is_told_once_and_never_behind_the_arguments(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_GEMINI, &acog_messages_stream_form);
+    acog_flow_begin(&run.flow, text("c"), text("m"));
+    acog_flow_text(&run.flow, ACOG_FLOW_REASONING, 0, text("hm"));
+    opaque(&run, ACOG_FLOW_REASONING, 0, ACOG_DIALECT_GEMINI, "b25l", false);
+    opaque(&run, ACOG_FLOW_REASONING, 0, ACOG_DIALECT_GEMINI, "dHdv", false);
+    acog_flow_call(&run.flow, 0, text("c1"), text("f"));
+    opaque(&run, ACOG_FLOW_CALL, 0, ACOG_DIALECT_GEMINI, "U2ln", true);
+    acog_flow_arguments(&run.flow, 0, text("{}"));
+    opaque(&run, ACOG_FLOW_CALL, 0, ACOG_DIALECT_GEMINI, "bGF0ZQ", false);
+    usage(&run, 5, -1, -1, 3);
+    ends_as(&run, HEAD("msg_c", "m", NO_USAGE) THINKING_START("0") THINKING_DELTA("0", "hm")
+                      SIGNATURE_DELTA("0", "acog.gemini..b25l") BLOCK_STOP("0")
+                          REDACTED_START("1", "acog.gemini.c1.U2ln") BLOCK_STOP("1")
+                              CALL_START("2", "c1", "f") JSON_DELTA("2", "{}") BLOCK_STOP("2")
+                                  FINISH("tool_use", USAGE("5", "3")));
+}
+
+static void each_call_has_its_own_arguments(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_CHAT, &acog_messages_whole_form);
+    acog_flow_begin(&run.flow, text("c"), text("m"));
+    for (uint32_t i = 0; i < 2; i++) {
+        acog_flow_call(&run.flow, i, text(i == 0 ? "c1" : "c2"), text("f"));
+        acog_flow_arguments(&run.flow, i, text(i == 0 ? "{\"a\":1}" : "{\"a\":2}"));
+    }
+    usage(&run, 5, 9, 9, 3); /* more cached than there was: never below zero */
+    ends_whole_as(&run, "{'id':'msg_c','type':'message','role':'assistant','model':'m','content':["
+                        "{'type':'tool_use','id':'c1','name':'f','input':{'a':1}},{'type':"
+                        "'tool_use','id':'c2','name':'f','input':{'a':2}}],'stop_reason':'tool_use'"
+                        ",'stop_sequence':null,'usage':{'input_tokens':0,"
+                        "'cache_creation_input_tokens':9,'cache_read_input_tokens':9,"
+                        "'output_tokens':3}}");
+}
+
 /* -- caps and memory ------------------------------------------------------------------------------- */
 
 static void arguments_have_a_cap(void **state)
@@ -584,6 +624,8 @@ int main(void)
         cmocka_unit_test(a_whole_answer_holds_all_kinds_of_blocks),
         cmocka_unit_test(arguments_that_were_cut_are_given_as_their_text),
         cmocka_unit_test(an_empty_answer_is_an_empty_list),
+        cmocka_unit_test(a_signature_is_told_once_and_never_behind_the_arguments),
+        cmocka_unit_test(each_call_has_its_own_arguments),
         cmocka_unit_test(arguments_have_a_cap),
         cmocka_unit_test(each_allocation_may_fail),
     };

@@ -313,6 +313,16 @@ static void the_signature_of_a_call_finds_its_call(void **state)
         "user: result c1 of f | result c2 of f | result c.3 of f\n");
 }
 
+static void a_signature_without_an_id_is_the_next_calls(void **state)
+{
+    (void)state;
+    is_read_as("{'messages':[{'role':'user','content':'q'},{'role':'assistant','content':["
+               "{'type':'redacted_thinking','data':'acog.gemini..one'},"
+               "{'type':'tool_use','id':'c.1','name':'f','input':{}},"
+               "{'type':'tool_use','id':'c.2','name':'f','input':{}}]}]}",
+               "user: 'q'\nassistant: call c.1 f {} signed by gemini one | call c.2 f {}\n");
+}
+
 static void media_come_from_wherever_they_are(void **state)
 {
     (void)state;
@@ -411,6 +421,9 @@ static void broken_messages_are_refused_with_their_place(void **state)
     is_refused("{'messages':[{'role':'user','content':[{'type':'tool_use','id':'a','name':'f',"
                "'input':{}}]}]}",
                "messages[0].content[0]: a block of this type must not stand here");
+    is_refused("{'messages':[{'role':'user','content':'x'},{'role':'assistant','content':[{'type':"
+               "'image','source':{'type':'url','url':'u'}}]}]}",
+               "messages[1].content[0]: a block of this type must not stand here");
     is_refused("{'messages':[{'role':'user','content':'x'},{'role':'assistant','content':[{'type':"
                "'tool_use','id':'a','name':'f','input':'{}'}]}]}",
                "messages[1].content[0].input: must be an object");
@@ -554,6 +567,9 @@ static void thinking_in_all_its_forms(void **state)
         assert_int_equal(wish->summary, rows[i].wish.summary);
         end(&bench);
     }
+    is_refused("{'thinking':{'type':'enabled','budget_tokens':0},'messages':[{'role':'user',"
+               "'content':'x'}]}",
+               "thinking: must be");
     is_refused("{'thinking':{'type':'enabled'},'messages':[{'role':'user','content':'x'}]}",
                "thinking: must be");
 }
@@ -640,6 +656,7 @@ int main(void)
         cmocka_unit_test(results_may_be_strings_images_or_nothing),
         cmocka_unit_test(reasoning_keeps_its_bytes_and_says_whose_it_is),
         cmocka_unit_test(the_signature_of_a_call_finds_its_call),
+        cmocka_unit_test(a_signature_without_an_id_is_the_next_calls),
         cmocka_unit_test(media_come_from_wherever_they_are),
         cmocka_unit_test(documents_made_of_blocks_and_search_results_are_their_texts),
         cmocka_unit_test(blocks_that_only_anthropic_has_are_foreign),

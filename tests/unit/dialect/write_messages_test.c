@@ -147,6 +147,18 @@ static struct run chat_with(struct acog_model_rules rules, const char *more)
     return translate(ACOG_SURFACE_CHAT, rules, body);
 }
 
+static size_t occurrences(struct acog_view text, struct acog_view word)
+{
+    size_t count = 0;
+    size_t at = acog_view_find(text, word);
+    while (at < text.len) {
+        count++;
+        text = acog_view_slice(text, at + word.len, text.len);
+        at = acog_view_find(text, word);
+    }
+    return count;
+}
+
 #define CALL(id, name, arguments) \
     "{'id':'" id "','type':'function','function':{'name':'" name "','arguments':'" arguments "'}}"
 #define TOOL(name) \
@@ -321,18 +333,6 @@ static void cache_markers_arrive_at_their_places(void **state)
     end(&run);
 }
 
-static size_t occurrences(struct acog_view text, struct acog_view word)
-{
-    size_t count = 0;
-    size_t at = acog_view_find(text, word);
-    while (at < text.len) {
-        count++;
-        text = acog_view_slice(text, at + word.len, text.len);
-        at = acog_view_find(text, word);
-    }
-    return count;
-}
-
 /* B19: the client's own and no other */
 static void cache_markers_are_the_clients_own(void **state)
 {
@@ -396,6 +396,70 @@ static void thinking_that_anthropic_signed_is_sent_unchanged(void **state)
     end(&run);
 }
 
+static void an_error_stays_an_error_and_an_empty_signature_is_none(void **state)
+{
+    struct run run = translate(
+        ACOG_SURFACE_MESSAGES, haiku(),
+        "{'max_tokens':9,'stream':true,'messages':[{'role':'user','content':'q'},{'role':"
+        "'assistant','content':[{'type':'redacted_thinking','data':'acog.redacted-messages..'},"
+        "{'type':'tool_use','id':'c','name':'f','input':{}}]},{'role':'user','content':[{'type':"
+        "'tool_result','tool_use_id':'c','is_error':true,'content':'disk full'}]}]}");
+    (void)state;
+    holds(&run, "messages",
+          "[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'assistant','content':["
+          "{'type':'tool_use','id':'c','name':'f','input':{}}]},{'role':'user','content':[{'type':"
+          "'tool_result','tool_use_id':'c','content':[{'type':'text','text':'disk full'}],"
+          "'is_error':true}]}]");
+    end(&run);
+}
+
+static void a_stream_is_asked_for_where_one_is_wanted(void **state)
+{
+    struct acog_model_rules rules = haiku();
+    struct acog_translation translation = {
+        .upstream = ACOG_DIALECT_MESSAGES, .rules = &rules, .max_tokens = -1, .stream = true};
+    const struct acog_conversation *conversation = NULL;
+    struct acog_request_problem problem;
+    struct acog_arena arena;
+    struct acog_buffer out;
+    (void)state;
+    acog_arena_init(&arena, (size_t)1 << 20U);
+    acog_buffer_init(&out, BODY_BYTES_MAX);
+    assert_int_equal(acog_conversation_read(ACOG_SURFACE_CHAT,
+                                            ACOG_VIEW("{\"messages\":[{\"role\":\"user\","
+                                                      "\"content\":\"x\"}]}"),
+                                            &arena, &conversation, &problem),
+                     ACOG_OK);
+    assert_int_equal(acog_conversation_write(conversation, &translation, &arena, &out), ACOG_OK);
+    assert_int_equal(occurrences(acog_buffer_view(&out), ACOG_VIEW("\"stream\":true")), 1);
+    acog_buffer_fini(&out);
+    acog_arena_fini(&arena);
+}
+
+static void how_closely_an_image_is_looked_at_is_named(void **state)
+{
+    struct run run = translate(ACOG_SURFACE_CHAT, haiku(),
+                               "{'messages':[{'role':'user','content':[{'type':'image_url',"
+                               "'image_url':{'url':'https://i.example/a','detail':'low'}}]}]}");
+    (void)state;
+    assert_int_equal(run.code, ACOG_OK);
+    drops(&run, "messages.detail");
+    end(&run);
+}
+
+static void a_file_of_another_provider_is_refused_in_a_result_too(void **state)
+{
+    struct run run = translate(
+        ACOG_SURFACE_RESPONSES, haiku(),
+        "{'input':[{'role':'user','content':'q'},{'type':'function_call','call_id':'c','name':'f',"
+        "'arguments':'{}'},{'type':'function_call_output','call_id':'c','output':[{'type':"
+        "'input_file','file_id':'file-1'}]}]}");
+    (void)state;
+    assert_int_equal(run.code, ACOG_INVALID);
+    assert_non_null(strstr(run.problem.text, "given to another provider"));
+    end(&run);
+}
+
 static void a_turn_of_foreign_reasoning_alone_leaves_nothing(void **state)
 {
     struct run run = translate(
@@ -436,6 +500,28 @@ static void ids_that_anthropic_refuses_are_mapped(void **state)
     struct acog_view id = acog_view_slice(sent, first, first + sizeof("\"functions_f_0_") + 16);
     assert_int_equal(occurrences(sent, id), 2);
     assert_int_equal(occurrences(sent, ACOG_VIEW("\"functions_f_0_")), 4);
+    end(&run);
+}
+
+/* 64 characters pass, one more does not. */
+static void long_ids_are_cut(void **state)
+{
+#define SIXTY_FOUR "0123456789012345678901234567890123456789012345678901234567890123"
+    struct run run = translate(
+        ACOG_SURFACE_CHAT, haiku(),
+        "{'messages':[{'role':'user','content':'q'},{'role':'assistant','tool_calls':[" CALL(
+            SIXTY_FOUR, "f", "{}") "," CALL(SIXTY_FOUR "4", "f",
+                                            "{}") "]},"
+                                                  "{'role':'tool','tool_call_id':'" SIXTY_FOUR
+                                                  "','content':'1'},"
+                                                  "{'role':'tool','tool_call_id':'" SIXTY_FOUR
+                                                  "4','content':'2'}]}");
+    struct acog_view sent = acog_buffer_view(&run.out);
+    (void)state;
+    assert_int_equal(run.code, ACOG_OK);
+    assert_int_equal(occurrences(sent, ACOG_VIEW("\"" SIXTY_FOUR "\"")), 2);
+    assert_int_equal(
+        occurrences(sent, ACOG_VIEW("\"01234567890123456789012345678901234567890123456_")), 2);
     end(&run);
 }
 
@@ -686,6 +772,54 @@ static void every_effort_has_its_budget(void **state)
     }
 }
 
+static void what_thinking_excludes_gives_way(void **state)
+{
+    struct run run = chat_with(haiku(), ",'reasoning_effort':'low','top_p':0.5,'top_k':5");
+    (void)state;
+    holds(&run, "top_p", NULL);
+    holds(&run, "top_k", NULL);
+    drops(&run, "top_k, top_p");
+    end(&run);
+    run = chat_with(haiku(), ",'reasoning_effort':'low','top_p':0.97,'temperature':1");
+    holds(&run, "top_p", "0.97");
+    drops(&run, "");
+    end(&run);
+    run = chat_with(opus(), ",'reasoning_effort':'low','temperature':0.5");
+    holds(&run, "temperature", NULL);
+    end(&run);
+}
+
+static void a_budget_that_the_client_names_is_kept_or_becomes_a_word(void **state)
+{
+#define WITH_BUDGET(tokens)                                                                   \
+    "{'max_tokens':9000,'thinking':{'type':'enabled','budget_tokens':" tokens "},'messages':" \
+    "[{'role':'user','content':'x'}]}"
+    struct run run = translate(ACOG_SURFACE_MESSAGES, haiku(), WITH_BUDGET("8999"));
+    (void)state;
+    holds(&run, "thinking", "{'type':'enabled','budget_tokens':8999}");
+    end(&run);
+    run = translate(ACOG_SURFACE_MESSAGES, haiku(), WITH_BUDGET("7"));
+    holds(&run, "thinking", "{'type':'enabled','budget_tokens':1024}");
+    end(&run);
+    run = translate(ACOG_SURFACE_MESSAGES, opus(), WITH_BUDGET("8192"));
+    holds(&run, "thinking", "{'type':'adaptive','display':'summarized'}");
+    holds(&run, "output_config", "{'effort':'medium'}");
+    end(&run);
+}
+
+static void a_model_whose_largest_answer_is_not_known_gets_what_was_asked(void **state)
+{
+    struct run run = chat_with(opus(), ",'max_tokens':9223372036854775807");
+    (void)state;
+    holds(&run, "max_tokens", "9223372036854775807");
+    end(&run);
+    struct acog_model_rules rules = haiku();
+    rules.largest_output_tokens = -1;
+    run = chat_with(rules, ",'max_tokens':9223372036854775807,'reasoning_effort':'low'");
+    holds(&run, "thinking", "{'type':'enabled','budget_tokens':4096}");
+    end(&run);
+}
+
 /* Anthropic demands the thinking of a running tool loop; a turn that ended asks for nothing. */
 static void a_tool_loop_without_its_thinking_is_continued_without(void **state)
 {
@@ -895,6 +1029,14 @@ int main(void)
         cmocka_unit_test(a_schema_is_native_or_one_forced_tool),
         cmocka_unit_test(a_format_that_cannot_be_held_is_refused),
         cmocka_unit_test(effort_and_format_share_an_object),
+        cmocka_unit_test(an_error_stays_an_error_and_an_empty_signature_is_none),
+        cmocka_unit_test(a_stream_is_asked_for_where_one_is_wanted),
+        cmocka_unit_test(how_closely_an_image_is_looked_at_is_named),
+        cmocka_unit_test(a_file_of_another_provider_is_refused_in_a_result_too),
+        cmocka_unit_test(long_ids_are_cut),
+        cmocka_unit_test(what_thinking_excludes_gives_way),
+        cmocka_unit_test(a_budget_that_the_client_names_is_kept_or_becomes_a_word),
+        cmocka_unit_test(a_model_whose_largest_answer_is_not_known_gets_what_was_asked),
         cmocka_unit_test(a_plain_request_is_a_plain_request),
         cmocka_unit_test(each_allocation_may_fail),
     };
