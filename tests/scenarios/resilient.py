@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "support"))
 from running import Provider, Running, whole  # noqa: E402
 
 FASTER = 20
+GRACE_SECONDS = 1  # of the real clock: what a loaded machine may add to a call; `seconds` only ever is an upper bound
 TOKENS = 60
 GATEWAY = """local acog, scenarios = require "acog", require "scenarios"
 local policy = scenarios.policy("{policy}", {{}}, {faster})
@@ -109,7 +110,7 @@ class Answer:
         except (http.client.IncompleteRead, ConnectionError):
             self.complete = False
         connection.close()
-        self.seconds = (time.monotonic() - self.started) * FASTER
+        self.seconds = (time.monotonic() - self.started - GRACE_SECONDS) * FASTER
         self.body = b"".join(pieces).decode()
         self.read_events()
 
