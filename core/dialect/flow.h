@@ -5,9 +5,9 @@
  * Providers send what they like: calls whose arguments come interleaved, text between them, a finish reason three times,
  * usage before or after it. The flow makes one legal sequence of it, whatever comes:
  *
- *   begin  ( part_begin  (part_text | part_citation)*  part_opaque?  part_end )*  finish
+ *   begin  ( part_begin  (part_text | part_citation)*  part_end )*  finish
  *
- * with one part open at a time and parts numbered without gaps, so that a writer only spells. A part that begins while a
+ * with at most one part_opaque in a part: behind the texts of reasoning, before the arguments of a call; with one part open at a time and parts numbered without gaps, so that a writer only spells. A part that begins while a
  * call is open whose arguments are not complete waits until they are; everything else goes through at once.
  *
  * It also counts what it sees (for an estimate where the provider gives no usage), puts the routing note before the
@@ -78,7 +78,7 @@ struct acog_answer_writer_form {
     /* A piece of a text, or of a call's arguments (JSON text). Never empty. */
     void (*part_text)(struct acog_flow *flow, void *writer, const struct acog_flow_part *part,
                       struct acog_text text);
-    /* Of a REASONING part, before it ends; of a CALL (a thought signature). */
+    /* Of a REASONING part, behind its text; of a CALL (a thought signature), before its arguments. Once. */
     void (*part_opaque)(struct acog_flow *flow, void *writer, const struct acog_flow_part *part,
                         const struct acog_opaque *opaque);
     /* A source of a TEXT part: where it was found, and its title, which may be empty. */
