@@ -42,6 +42,8 @@ local failures = {
   { name = "a page", reply = page, class = "bad_answer" },
   { name = "a redirect", reply = { status = 302 }, class = "bad_answer" },
   { name = "500", reply = { status = 500 }, class = "server_error" },
+  { name = "500, and of a key", class = "server_error", -- S0.44: only a 400 says auth in words
+    reply = { status = 500, error = { code = "invalid_api_key" } } },
   { name = "overloaded", class = "overloaded",
     reply = { status = 400, error = { message = "overloaded" } } },
   { name = "an event: overloaded", class = "overloaded", stream = true,
@@ -147,8 +149,8 @@ end)
 test("D3, S0.16: of two filters that object the first one is told", function(t)
   local policy = base:with { endpoints = { ["acme/fast"] = { model = "m" } } }
   local gw = t.gateway { policy = policy, connections = {
-    acog.connection "mute" { models = { "m" }, reserved_for = "acme/fast", dialects = "messages" },
     acog.connection "own" { models = { "m" }, reserved_for = "acme/fast" },
+    acog.connection "mute" { models = { "m" }, reserved_for = "acme/fast", dialects = "messages" },
     acog.connection "public" { models = { "m" } },
   } }
   gw.upstream["own"]:answers { status = 500 }
