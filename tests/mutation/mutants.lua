@@ -24,16 +24,30 @@ local function sorted_keys(value)
   return keys
 end
 
-local function text_of(path)
-  local text = ""
+--- What an entry of a list is called: a plain one as it is, a row of `classify` by its class and
+-- which one of those it is, so that a row more does not give the others other names.
+local function entry_name(entries, position)
+  local entry = entries[position]
+  if type(entry) ~= "table" then return tostring(entry) end
+  if not entry.class then return tostring(position) end
+  local count = 0
+  for i = 1, position do
+    if entries[i].class == entry.class then count = count + 1 end
+  end
+  return count == 1 and entry.class or entry.class .. " " .. count
+end
+
+local function name_of(fields, path)
+  local text, value = "", fields
   for _, key in ipairs(path) do
     if math.type(key) == "integer" then
-      text = text .. "[" .. key .. "]"
+      text = text .. "[" .. entry_name(value, key) .. "]"
     elseif key:find("^[%a_][%w_]*$") then
       text = text .. (text == "" and "" or ".") .. key
     else
       text = text .. '["' .. key .. '"]'
     end
+    value = value[key]
   end
   return text
 end
@@ -62,7 +76,8 @@ local function refusal_of(list, path, new, swap)
 end
 
 local function add(list, path, what, new, swap)
-  list[#list + 1] = { path = path, new = new, swap = swap, name = text_of(path) .. ": " .. what,
+  list[#list + 1] = { path = path, new = new, swap = swap,
+    name = name_of(list.fields, path) .. ": " .. what,
     refused = refusal_of(list, path, new, swap) and true or nil }
 end
 
@@ -94,17 +109,22 @@ local function words_behind(refusal, value)
   return behind
 end
 
+--- Each %{word} of a text in its turn; whether there is one.
+local function add_form(list, path, value)
+  local count = 0
+  for first, last in value:gmatch("()%%{[%w_]+()}") do
+    count = count + 1
+    add(list, path, ("%s, word %d -> x"):format(value:sub(first, last), count),
+      value:sub(1, first - 1) .. "x" .. value:sub(last + 1))
+  end
+  return count > 0
+end
+
 local function add_word(list, path, value, refusal)
   for _, word in ipairs(words_behind(refusal, value)) do
     if not refusal_of(list, path, word) then return add_value(list, path, value, word) end
   end
-  local parts = 0
-  for part in value:gmatch("%%{[%w_]+}") do
-    local first, last = value:find(part, 1, true)
-    add(list, path, part .. " -> x", value:sub(1, first - 1) .. "x" .. value:sub(last + 1))
-    parts = parts + 1
-  end
-  if parts == 0 then add_value(list, path, value, value .. "~") end
+  if not add_form(list, path, value) then add_value(list, path, value, value .. "~") end
 end
 
 local function add_text(list, path, value)
@@ -133,8 +153,7 @@ function add_table(list, path, value)
     if #path > 0 or not left_out[key] then
       local inner = { table.unpack(path) }
       inner[#inner + 1] = key
-      local short = type(value[key]) == "string" and is_list(value) and " " .. value[key] or ""
-      add(list, inner, "dropped" .. short, nil)
+      add(list, inner, "dropped", nil)
       add_all(list, inner, value[key])
       if #path == 1 and steps[path[1]] and key < #value then
         add(list, inner, ("behind %s"):format(value[key + 1]), nil, true)
