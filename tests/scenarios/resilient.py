@@ -171,6 +171,8 @@ SCENARIOS = {
 }
 # As in gateway_test.lua: what the default policy does otherwise.
 OTHERWISE = {("acog", name): "partial" for name in ("S01", "S03", "S07", "S15")}
+# Where the last of twenty calls is late, the circuit has been probed before it, and it is served by the primary again.
+LATE = {("acog", "S15"): "pass"}
 
 
 def twenty_calls(gateway, primary):
@@ -215,7 +217,7 @@ def play(acog, folder, policy, name):
                                   primary=primary.port, fallback=fallback.port))
     with Running(acog, path, log=subprocess.DEVNULL) as gateway:
         found, expected = verdict(name, gateway, primary, fallback), OTHERWISE.get((policy, name), best)
-    return None if found == expected else f"{policy}: {name}: expected {expected}, got {found}"
+    return None if found in (expected, LATE.get((policy, name))) else f"{policy}: {name}: expected {expected}, got {found}"
 
 
 def main(acog):
