@@ -39,7 +39,7 @@
     16384 /* a piece of a reply from this size on is sent without a copy */
 #define ACOG_HTTP_BODY_PROGRESS_BYTES 1024 /* so many must come in body_ms, or the rest */
 #define ACOG_HTTP_LINGER_MS           2000
-#define ACOG_HTTP_PAUSE_MS            2000 /* of reading; then what was pipelined is thrown away */
+#define ACOG_HTTP_PAUSE_MS            3000 /* of reading; then what was pipelined is thrown away */
 #define ACOG_HTTP_LINGER_BYTES_MAX    (16U << 20U)
 #define ACOG_HTTP_REFUSAL_BYTES_MAX   16384 /* the body of a refusal */
 

@@ -32,10 +32,10 @@ struct story {
     const char *sends;                        /* the server closes after the reply */
 
     enum leaving {
-        STAYS = 0, /* until the server closes */
-        LEAVES_WHILE_IT_WAITS,
-        LEAVES_WHILE_IT_READS,
-        IS_CUT_OFF, /* by the end of the worker */
+        ACOG_CLIENT_STAYS = 0, /* until the server closes */
+        ACOG_CLIENT_LEAVES_WAITING,
+        ACOG_CLIENT_LEAVES_READING,
+        ACOG_CLIENT_IS_CUT_OFF, /* by the end of the worker */
     } leaving;
 
     const char *reply; /* NULL: it is not there to see it */
@@ -80,12 +80,12 @@ static bool receive(struct serving *serving, int client)
 static bool is_told(const struct story *story, const struct serving *serving)
 {
     switch (story->leaving) {
-    case STAYS:
+    case ACOG_CLIENT_STAYS:
         return false;
-    case LEAVES_WHILE_IT_WAITS:
+    case ACOG_CLIENT_LEAVES_WAITING:
         return serving->worker->running_count > 0;
-    case LEAVES_WHILE_IT_READS:
-    case IS_CUT_OFF:
+    case ACOG_CLIENT_LEAVES_READING:
+    case ACOG_CLIENT_IS_CUT_OFF:
         return came_bytes > 0;
     }
     ACOG_UNREACHABLE("unknown leaving");
@@ -162,7 +162,7 @@ static void tell(void *user)
     int client = client_open(&serving);
     memory_sweep_fail_again();
     tell_client(story, &serving, client);
-    if (story->leaving == IS_CUT_OFF) {
+    if (story->leaving == ACOG_CLIENT_IS_CUT_OFF) {
         acog_worker_free(&serving.worker);
         memory_sweep_spare();
         assert_int_equal(close(client), 0);
@@ -226,24 +226,27 @@ static void a_clock_runs(struct serving *serving)
 }
 
 static const struct story stories[] = {
-    {"whole", NULL, CHAT_HEAD CLOSE CHAT_WHOLE_BODY, STAYS, "\"one\""},
-    {"stream", NULL, CHAT_HEAD CLOSE CHAT_STREAM_BODY, STAYS, "data: [DONE]\n\n"},
-    {"failover", first_dies, CHAT_HEAD CLOSE CHAT_STREAM_BODY, STAYS, "\"two\""},
-    {"a clock", a_clock_runs, CHAT_HEAD CLOSE CHAT_WHOLE_BODY, STAYS, "\"two\""},
-    {"the policy is asked", asks_the_policy, CHAT_HEAD CLOSE CHAT_WHOLE_BODY, STAYS, "\"one\""},
-    {"the policy fails", policy_fails, CHAT_HEAD CLOSE CHAT_WHOLE_BODY, STAYS, "policy_error"},
+    {"whole", NULL, CHAT_HEAD CLOSE CHAT_WHOLE_BODY, ACOG_CLIENT_STAYS, "\"one\""},
+    {"stream", NULL, CHAT_HEAD CLOSE CHAT_STREAM_BODY, ACOG_CLIENT_STAYS, "data: [DONE]\n\n"},
+    {"failover", first_dies, CHAT_HEAD CLOSE CHAT_STREAM_BODY, ACOG_CLIENT_STAYS, "\"two\""},
+    {"a clock", a_clock_runs, CHAT_HEAD CLOSE CHAT_WHOLE_BODY, ACOG_CLIENT_STAYS, "\"two\""},
+    {"the policy is asked", asks_the_policy, CHAT_HEAD CLOSE CHAT_WHOLE_BODY, ACOG_CLIENT_STAYS,
+     "\"one\""},
+    {"the policy fails", policy_fails, CHAT_HEAD CLOSE CHAT_WHOLE_BODY, ACOG_CLIENT_STAYS,
+     "policy_error"},
     {"the record", NULL,
      CHAT_HEAD "x-request-id: r-1\r\n" CHAT_WHOLE_BODY
                "GET /v1/receipts/r-1 HTTP/1.1\r\nhost: localhost\r\n" CLOSE "\r\n",
-     STAYS, "\"request_id\":\"r-1\""},
-    {"no request", NULL, CHAT_HEAD CLOSE "content-length: +3\r\n\r\nabc", STAYS, "HTTP/1.1 400 "},
+     ACOG_CLIENT_STAYS, "\"request_id\":\"r-1\""},
+    {"no request", NULL, CHAT_HEAD CLOSE "content-length: +3\r\n\r\nabc", ACOG_CLIENT_STAYS,
+     "HTTP/1.1 400 "},
     {"leaves while it waits", first_is_silent, CHAT_HEAD CLOSE CHAT_WHOLE_BODY,
-     LEAVES_WHILE_IT_WAITS, NULL},
-    {"leaves while it reads", stream_stops, CHAT_HEAD CLOSE CHAT_STREAM_BODY, LEAVES_WHILE_IT_READS,
-     NULL},
+     ACOG_CLIENT_LEAVES_WAITING, NULL},
+    {"leaves while it reads", stream_stops, CHAT_HEAD CLOSE CHAT_STREAM_BODY,
+     ACOG_CLIENT_LEAVES_READING, NULL},
     {"the policy reads on", policy_reads_on, CHAT_HEAD CLOSE CHAT_STREAM_BODY,
-     LEAVES_WHILE_IT_READS, NULL},
-    {"is cut off", stream_stops, CHAT_HEAD CLOSE CHAT_STREAM_BODY, IS_CUT_OFF, NULL},
+     ACOG_CLIENT_LEAVES_READING, NULL},
+    {"is cut off", stream_stops, CHAT_HEAD CLOSE CHAT_STREAM_BODY, ACOG_CLIENT_IS_CUT_OFF, NULL},
 };
 
 static void each_allocation_of_each_story_may_fail(void **state)
