@@ -174,7 +174,9 @@ struct acog_http_refusal {
 
 struct acog_http_handler {
     void *user;
-    /* A whole request. The handler must end or abort the reply, at once or later, unless it is told `gone`. */
+    /* A whole request. The handler must end or abort the reply, at once or later, unless it is told `gone`. What the
+     * client sends meanwhile waits; when that is more than 64 KB for some seconds, it is thrown away, and the connection
+     * closes after the reply (RFC 9112, 9.3.2: it may be sent again). */
     void (*request)(void *user, struct acog_http_stream *stream,
                     const struct acog_http_request *request);
     /* The client is gone (reset, or closed its side: decision 17); the stream is dead when this returns. */
