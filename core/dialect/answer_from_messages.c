@@ -215,7 +215,7 @@ void acog_messages_read_event(struct acog_flow *flow, struct acog_view name, str
         [ACOG_EVENT_DELTA] = {"delta", 5},     [ACOG_EVENT_BLOCK] = {"content_block", 13},
         [ACOG_EVENT_MESSAGE] = {"message", 7}, [ACOG_EVENT_USAGE] = {"usage", 5}};
     struct acog_json_value found[ACOG_EVENT_COUNT];
-    struct acog_json_value event = acog_flow_event_object(data);
+    struct acog_json_value event = acog_dialect_event_object(data);
     (void)scratch;
     if (!acog_json_present(event)) {
         return;

@@ -12,6 +12,16 @@ static bool is_space(char byte)
     return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
 }
 
+bool acog_dialect_is_tagged(struct acog_json_value value)
+{
+    return value.type == ACOG_JSON_STRING && acog_view_starts(value.raw, ACOG_VIEW("\"acog."));
+}
+
+bool acog_dialect_holds_tag(struct acog_json_value value)
+{
+    return acog_view_find(value.raw, ACOG_VIEW("\"acog.")) < value.raw.len;
+}
+
 struct acog_json_value acog_dialect_event_object(struct acog_view data)
 {
     size_t from = 0;

@@ -19,6 +19,10 @@ static inline struct acog_view acog_dialect_word(struct acog_json_value value)
 /* The object that an event holds, whose text was checked. Absent: it holds none, as [DONE]. */
 struct acog_json_value acog_dialect_event_object(struct acog_view data);
 
+/* A STRING with the tag of opaque.h; a value that has such a one somewhere inside. */
+bool acog_dialect_is_tagged(struct acog_json_value value);
+bool acog_dialect_holds_tag(struct acog_json_value value);
+
 /* What an `error` member must be for the official SDKs to see an error: not null, false, "" or 0. */
 bool acog_dialect_is_error(struct acog_json_value value);
 

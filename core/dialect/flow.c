@@ -388,28 +388,6 @@ void acog_flow_begin(struct acog_flow *flow, struct acog_text id, struct acog_te
     }
 }
 
-static bool is_space(char byte)
-{
-    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
-}
-
-struct acog_json_value acog_flow_event_object(struct acog_view data)
-{
-    size_t from = 0;
-    size_t to = data.len;
-    while (from < to && is_space(data.ptr[from])) {
-        from++;
-    }
-    while (to > from && is_space(data.ptr[to - 1])) {
-        to--;
-    }
-    if (to - from < 2 || data.ptr[from] != '{') {
-        return (struct acog_json_value){.raw = {0}};
-    }
-    return (struct acog_json_value){.raw = acog_view_slice(data, from, to),
-                                    .type = ACOG_JSON_OBJECT};
-}
-
 /* Makes room for a part: true when it is open afterwards, else `waiting` has it. False and NULL: failed. */
 static bool enter(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t key,
                   struct acog_flow_waiting **waiting)
@@ -584,14 +562,6 @@ void acog_flow_arguments_done(struct acog_flow *flow, uint32_t key, struct acog_
                                      : is_open(flow, ACOG_FLOW_CALL, key) && !flow->part.begun;
     if (untouched) {
         acog_flow_arguments(flow, key, all);
-    }
-}
-
-void acog_flow_text_done(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t key,
-                         struct acog_text all)
-{
-    if (!is_open(flow, kind, key) && find_waiting(flow, kind, key) == NULL) {
-        acog_flow_text(flow, kind, key, all);
     }
 }
 

@@ -169,10 +169,6 @@ struct acog_flow {
  * has them; parts that come before it begin the answer without them. */
 void acog_flow_begin(struct acog_flow *flow, struct acog_text id, struct acog_text model);
 
-/* The object in an event's data, with whatever white space stands around it; absent: there is none ([DONE], a
- * comment). */
-struct acog_json_value acog_flow_event_object(struct acog_view data);
-
 /* Keeps a text, cut where a character ends. */
 void acog_flow_keep_name(struct acog_flow_name *name, struct acog_text text);
 
@@ -198,10 +194,6 @@ void acog_flow_arguments(struct acog_flow *flow, uint32_t key, struct acog_text 
 
 /* All of a call's arguments, told again when it is complete: they count only if no piece came (B37). */
 void acog_flow_arguments_done(struct acog_flow *flow, uint32_t key, struct acog_text all);
-
-/* Likewise the whole of a text part: counts only if no part of that kind and key brought any (B38). */
-void acog_flow_text_done(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t key,
-                         struct acog_text all);
 
 /* Nothing more comes of that part. */
 void acog_flow_part_end(struct acog_flow *flow, uint32_t key);

@@ -3,6 +3,7 @@
  * Walked so far as to refuse keys that come twice and types that cannot be read, and to see whether there are images.
  * What is nested deeper than a block inside a block is only scanned, which bounds the stack whatever the depth.
  */
+#include "content.h"
 #include "request.h"
 
 static bool is_image(struct acog_json_value type)
@@ -16,6 +17,9 @@ static void read_block_member(struct acog_request_reader *reader,
                               const struct acog_request_place *member)
 {
     struct acog_json_value value = acog_request_pass(reader);
+    if (acog_dialect_is_tagged(value)) {
+        reader->request->foreign_opaque = true;
+    }
     if (!acog_json_text_is(member->key, ACOG_VIEW("type"))) {
         return;
     }
@@ -102,6 +106,18 @@ static void read_content(struct acog_request_reader *reader, const struct acog_r
     }
 }
 
+/* An item's encrypted_content, a message's reasoning_details. */
+static void read_other_member(struct acog_request_reader *reader,
+                              const struct acog_request_place *member)
+{
+    struct acog_json_value value = acog_request_pass(reader);
+    if (acog_dialect_is_tagged(value) ||
+        (acog_json_text_is(member->key, ACOG_VIEW("reasoning_details")) &&
+         acog_dialect_holds_tag(value))) {
+        reader->request->foreign_opaque = true;
+    }
+}
+
 static void read_message(struct acog_request_reader *reader, const struct acog_request_place *place)
 {
     struct acog_json_keys keys;
@@ -116,7 +132,7 @@ static void read_message(struct acog_request_reader *reader, const struct acog_r
                    acog_json_scan_type(&reader->scanner) == ACOG_JSON_ARRAY) {
             read_inner_blocks(reader, &member);
         } else {
-            (void)acog_request_pass(reader);
+            read_other_member(reader, &member);
         }
     }
 }

@@ -191,6 +191,30 @@ static bool refuse(struct acog_exchange_refusal *refusal, enum acog_condition co
     return false;
 }
 
+static enum acog_code read_body(struct acog_exchange *exchange, struct acog_view body,
+                                struct acog_request_problem *problem)
+{
+    exchange->client.body = body;
+    return acog_dialect_read_request(exchange->client.surface, body,
+                                     exchange->snapshot->limits.json_depth, &exchange->arena,
+                                     &exchange->client.read, problem);
+}
+
+/* What an upstream of the client's own dialect gets, where the conversation went through a translation before. A body of
+ * which nothing is left is sent as it came: the provider says what it thinks of it. */
+static enum acog_code strip_foreign(struct acog_exchange *exchange)
+{
+    struct acog_request_problem problem = {{0}};
+    struct acog_view body = exchange->client.body;
+    acog_buffer_init(&exchange->stripped, body.len + 1);
+    enum acog_code code =
+        acog_dialect_strip_foreign(exchange->client.read.spans.object, &exchange->stripped);
+    if (code == ACOG_OK) {
+        code = read_body(exchange, acog_buffer_view(&exchange->stripped), &problem);
+    }
+    return code == ACOG_INVALID ? read_body(exchange, body, &problem) : code;
+}
+
 bool acog_exchange_read_client(struct acog_exchange *exchange,
                                struct acog_exchange_refusal *refusal)
 {
@@ -202,9 +226,10 @@ bool acog_exchange_read_client(struct acog_exchange *exchange,
         return refuse(refusal, ACOG_CONDITION_MEDIA_TYPE, (struct acog_view){0});
     }
     struct acog_request_problem problem = {{0}};
-    enum acog_code code = acog_dialect_read_request(client->surface, exchange->start.body,
-                                                    exchange->snapshot->limits.json_depth,
-                                                    &exchange->arena, &client->read, &problem);
+    enum acog_code code = read_body(exchange, exchange->start.body, &problem);
+    if (code == ACOG_OK && client->read.foreign_opaque) {
+        code = strip_foreign(exchange);
+    }
     if (code == ACOG_INVALID) {
         return refuse(refusal, ACOG_CONDITION_INVALID_REQUEST,
                       acog_exchange_copy_text(exchange, acog_view_of(problem.text)));

@@ -31,6 +31,7 @@ static void release_request(struct acog_exchange *exchange)
 {
     acog_exchange_attempts_forget(exchange);
     acog_arena_fini(&exchange->conversation_arena);
+    acog_buffer_fini(&exchange->stripped);
     exchange->conversation = NULL;
     if (exchange->snapshot != NULL) {
         acog_snapshot_unref(&exchange->snapshot);

@@ -129,6 +129,7 @@ struct acog_exchange_client {
     struct acog_view query;
     enum acog_surface surface;
     enum acog_dialect dialect; /* in which it is told of errors */
+    struct acog_view body; /* for upstreams of its own dialect */
     struct acog_client_request read;
     struct acog_view pin_span; /* of the body, to be stripped; empty: none */
     struct acog_request_facts facts;
@@ -177,6 +178,7 @@ struct acog_exchange {
     size_t texts_used;
     struct acog_arena arena;
     struct acog_arena scratch; /* of one call */
+    struct acog_buffer stripped; /* client.body, when it is not the one that came */
     struct acog_arena conversation_arena;
     const struct acog_conversation
         *conversation;                     /* NULL: nobody needed it yet, or it cannot be read: */

@@ -85,8 +85,7 @@ static enum acog_code write_responses(const struct acog_exchange *exchange,
         code = acog_buffer_append(
             out, ACOG_VIEW("\"},\"incomplete_details\":null,\"instructions\":null,\"metadata\":{},"
                            "\"output\":[],\"parallel_tool_calls\":true,\"temperature\":null,"
-                           "\"tool_choice\":\"auto\",\"tools\":[],\"top_p\":null,\"usage\":null,"
-                           "\"model\":\""));
+                           "\"tool_choice\":\"auto\",\"tools\":[],\"top_p\":null,\"model\":\""));
     }
     if (code == ACOG_OK) {
         code = acog_buffer_append_json(out, answering_model(attempt));

@@ -99,7 +99,7 @@ static enum acog_code write_body(struct acog_exchange *exchange,
     if (client->pin_span.len > 0 && exchange->snapshot->policy.pin.strip) {
         acog_splice_edit(&edits, client->pin_span, (struct acog_view){0});
     }
-    cut_body(exchange->start.body, &edits, &attempt->order);
+    cut_body(client->body, &edits, &attempt->order);
     return ACOG_OK;
 }
 

@@ -8,6 +8,7 @@
 #define ACOG_DIALECT_H
 
 #include "acog/arena.h"
+#include "acog/buffer.h"
 #include "acog/error.h"
 #include "acog/failure.h"
 #include "acog/json.h"
@@ -41,6 +42,8 @@ struct acog_client_request {
     bool tools;
     bool images;
     bool structured; /* a response format or schema was asked for */
+    bool
+        foreign_opaque; /* it holds another provider's signatures, tagged: see acog_dialect_strip_foreign() */
     struct acog_request_spans spans;
 };
 
@@ -57,6 +60,11 @@ enum acog_code acog_dialect_read_request(enum acog_surface surface, struct acog_
                                          size_t depth_max, struct acog_arena *arena,
                                          struct acog_client_request *request,
                                          struct acog_request_problem *problem) ACOG_MUST_CHECK;
+
+/* Appends the object of a body that was read, without what only another provider can read (a conversation that went
+ * through a translation before): for an upstream of the client's own dialect, which refuses such. */
+enum acog_code acog_dialect_strip_foreign(struct acog_view object,
+                                          struct acog_buffer *out) ACOG_MUST_CHECK;
 
 /* The values at a body path such as "provider.only" (a string or a list of strings), for a pin. Returns how many
  * (at most `max`); `span` is the top-level member to strip, with the comma that belongs to it (empty: no such

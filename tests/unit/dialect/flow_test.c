@@ -219,20 +219,18 @@ static void more_parts_may_not_wait_than_a_cap(void **state)
 
 /* -- said twice ------------------------------------------------------------------------------------ */
 
-static void what_is_told_again_whole_counts_only_if_nothing_came(void **state) /* B37, B38 */
+static void arguments_that_are_told_again_whole_count_only_if_nothing_came(void **state) /* B37 */
 {
     (void)state;
     struct scene scene = {.translation = {.max_tokens = -1}};
     begin(&scene);
-    text(&scene, 0, "Hey");
-    acog_flow_text_done(&scene.flow, ACOG_FLOW_TEXT, 0, plain("Hey"));
     call(&scene, 1, "a", "f");
     arguments(&scene, 1, "{}");
     acog_flow_arguments_done(&scene.flow, 1, plain("{}"));
     call(&scene, 2, "b", "f");
     acog_flow_arguments_done(&scene.flow, 2, plain("{ }"));
-    finish(&scene, BEGIN "text 0 \"Hey\"\nend 0\ncall 1 \"a\" \"f\"\narguments 1 \"{}\"\nend 1\n"
-                         "call 2 \"b\" \"f\"\narguments 2 \"{ }\"\nend 2\n" CALLED("2"));
+    finish(&scene, BEGIN "call 0 \"a\" \"f\"\narguments 0 \"{}\"\nend 0\n"
+                         "call 1 \"b\" \"f\"\narguments 1 \"{ }\"\nend 1\n" CALLED("2"));
 }
 
 static void a_seal_is_told_once_and_what_follows_it_is_another_part(void **state)
@@ -363,7 +361,7 @@ int main(void)
         cmocka_unit_test(a_call_without_an_id_gets_one),
         cmocka_unit_test(a_call_without_a_name_makes_no_sense),
         cmocka_unit_test(more_parts_may_not_wait_than_a_cap),
-        cmocka_unit_test(what_is_told_again_whole_counts_only_if_nothing_came),
+        cmocka_unit_test(arguments_that_are_told_again_whole_count_only_if_nothing_came),
         cmocka_unit_test(a_seal_is_told_once_and_what_follows_it_is_another_part),
         cmocka_unit_test(usage_is_overwritten_never_added),
         cmocka_unit_test(a_reason_that_says_more_stays),

@@ -254,6 +254,43 @@ static void and_back_to_the_clients_own(void **state)
     driver_fini(&driver);
 }
 
+/* A turn was answered by another provider; the next one goes to a connection of the client's own dialect. */
+static void another_providers_signature_does_not_reach_the_clients_own_dialect(void **state)
+{
+    (void)state;
+    struct driver driver;
+    init(&driver, MESSAGES, MESSAGES);
+    driver_post(
+        &driver, "/v1/messages",
+        "{\"model\":\"m\",\"max_tokens\":9,\"messages\":[{\"role\":\"assistant\",\"content\":[{"
+        "\"type\":\"thinking\",\"thinking\":\"x\",\"signature\":\"acog.responses.r.eA==\"},{"
+        "\"type\":\"text\",\"text\":\"a\"}]},{\"role\":\"user\",\"content\":\"b\"}]}");
+    assert_int_equal(driver.send_count, 1);
+    assert_false(driver_has(&driver.sends[0].body, "acog."));
+    assert_sent(&driver, 0, "\"model\":\"m-1\"");
+    assert_sent(&driver, 0, "[{\"type\":\"text\",\"text\":\"a\"}]");
+    driver_failed(&driver, 1, ACOG_CAUSE_CLOSED);
+    driver_fini(&driver);
+}
+
+static void but_its_own_maker_gets_it_back(void **state)
+{
+    (void)state;
+    struct driver driver;
+    init(&driver, RESPONSES, RESPONSES);
+    driver_post(
+        &driver, "/v1/messages",
+        "{\"model\":\"m\",\"max_tokens\":99,\"messages\":[{\"role\":\"user\",\"content\":\"q\"},{"
+        "\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"x\","
+        "\"signature\":\"acog.responses.rs_7.eA==\"},{\"type\":\"text\",\"text\":\"a\"}]},{"
+        "\"role\":\"user\",\"content\":\"b\"}]}");
+    assert_int_equal(driver.send_count, 1);
+    assert_sent(&driver, 0, "\"encrypted_content\":\"eA==\"");
+    assert_sent(&driver, 0, "\"id\":\"rs_7\"");
+    driver_failed(&driver, 1, ACOG_CAUSE_CLOSED);
+    driver_fini(&driver);
+}
+
 /* -- ends ------------------------------------------------------------------------------------------ */
 
 static void a_cut_after_output_ends_with_one_error_of_the_clients_dialect(void **state) /* B57 */
@@ -370,6 +407,8 @@ int main(void)
         cmocka_unit_test(a_broken_tool_history_is_refused_where_it_is_translated),
         cmocka_unit_test(the_second_attempt_may_speak_another_dialect),
         cmocka_unit_test(and_back_to_the_clients_own),
+        cmocka_unit_test(another_providers_signature_does_not_reach_the_clients_own_dialect),
+        cmocka_unit_test(but_its_own_maker_gets_it_back),
         cmocka_unit_test(a_cut_after_output_ends_with_one_error_of_the_clients_dialect),
         cmocka_unit_test(response_failed_has_the_next_number),
         cmocka_unit_test(an_error_event_of_the_upstream_is_never_passed_on_as_it_is),
