@@ -3,5 +3,5 @@ if(TARGET acog)
     find_package(Python3 REQUIRED COMPONENTS Interpreter)
     add_test(NAME mutation.sample
              COMMAND ${Python3_EXECUTABLE} "${CMAKE_CURRENT_LIST_DIR}/run.py" $<TARGET_FILE:acog> --sample 4)
-    set_tests_properties(mutation.sample PROPERTIES TIMEOUT 600)
+    set_tests_properties(mutation.sample PROPERTIES TIMEOUT 900)
 endif()
