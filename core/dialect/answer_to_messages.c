@@ -72,6 +72,22 @@ static void put_name_or_null(struct acog_flow *flow, const struct acog_flow_name
     acog_flow_put(flow, ACOG_VIEW("\""));
 }
 
+/* The API's categories are a closed list; another provider's word for one is an explanation. */
+static void put_stop_details(struct acog_flow *flow)
+{
+    const struct acog_finish *finish = &flow->finish;
+    const struct acog_flow_name none = {.len = 0};
+    struct acog_view category = acog_flow_name_view(&finish->category);
+    bool known = acog_view_equal(category, ACOG_VIEW("cyber")) ||
+                 acog_view_equal(category, ACOG_VIEW("bio"));
+    bool explained = known || finish->explanation.len > 0;
+    acog_flow_put(flow, ACOG_VIEW(",\"stop_details\":{\"type\":\"refusal\",\"category\":"));
+    put_name_or_null(flow, known ? &finish->category : &none);
+    acog_flow_put(flow, ACOG_VIEW(",\"explanation\":"));
+    put_name_or_null(flow, explained ? &finish->explanation : &finish->category);
+    acog_flow_put(flow, ACOG_VIEW("}"));
+}
+
 /* `"stop_reason":…,"stop_sequence":…` and what else is known of the end. */
 static void put_stop(struct acog_flow *flow)
 {
@@ -85,11 +101,7 @@ static void put_stop(struct acog_flow *flow)
         acog_flow_put(flow, ACOG_VIEW("null"));
     }
     if (finish->category.len > 0 || finish->explanation.len > 0) {
-        acog_flow_put(flow, ACOG_VIEW(",\"stop_details\":{\"type\":\"refusal\",\"category\":"));
-        put_name_or_null(flow, &finish->category);
-        acog_flow_put(flow, ACOG_VIEW(",\"explanation\":"));
-        put_name_or_null(flow, &finish->explanation);
-        acog_flow_put(flow, ACOG_VIEW("}"));
+        put_stop_details(flow);
     }
     if (native.len > 0 && !is_expected(flow->translation->upstream, reason, native)) {
         acog_flow_put(flow, ACOG_VIEW(",\"native_stop_reason\":\""));

@@ -426,6 +426,22 @@ static void a_refusal_is_told_with_its_words_and_its_category(void **state)
     end(&run);
 }
 
+static void another_providers_category_is_an_explanation(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, ACOG_DIALECT_GEMINI, &acog_messages_whole_form);
+    acog_flow_begin(&run.flow, text("c"), text("m"));
+    acog_flow_finish(&run.flow, ACOG_FINISH_REFUSAL, text("SAFETY"));
+    acog_flow_refusal(&run.flow, text("hate_speech"), text(""));
+    usage(&run, 5, -1, -1, 0);
+    acog_flow_end(&run.flow);
+    assert_true(acog_view_find(acog_buffer_view(&run.out),
+                               ACOG_VIEW("\"category\":null,\"explanation\":\"hate_speech\"")) <
+                run.out.len);
+    end(&run);
+}
+
 static void a_refusal_that_ends_with_stop_is_a_refusal(void **state)
 {
     struct run run;
@@ -620,6 +636,7 @@ int main(void)
         cmocka_unit_test(an_estimate_says_that_it_is_one),
         cmocka_unit_test(every_reason_has_its_word_and_its_own_where_that_is_lost),
         cmocka_unit_test(a_refusal_is_told_with_its_words_and_its_category),
+        cmocka_unit_test(another_providers_category_is_an_explanation),
         cmocka_unit_test(a_refusal_that_ends_with_stop_is_a_refusal),
         cmocka_unit_test(a_whole_answer_holds_all_kinds_of_blocks),
         cmocka_unit_test(arguments_that_were_cut_are_given_as_their_text),
