@@ -264,11 +264,10 @@ static void begin_call(struct acog_flow *flow, uint32_t key, const struct call_e
 }
 
 /* "null" for no arguments at all (Groq); inside arguments it is a piece like any other. */
-static bool is_no_arguments(const struct acog_flow *flow, uint32_t key,
-                            struct acog_json_value arguments)
+static bool is_no_arguments(struct acog_flow *flow, uint32_t key, struct acog_json_value arguments)
 {
-    bool begun = !flow->open || flow->open_key != key || flow->part.begun;
-    return !begun && acog_json_text_is(arguments, ACOG_VIEW("null"));
+    return !acog_flow_call_has_arguments(flow, key) &&
+           acog_json_text_is(arguments, ACOG_VIEW("null"));
 }
 
 static void read_arguments(struct acog_flow *flow, uint32_t key, struct acog_json_value arguments)

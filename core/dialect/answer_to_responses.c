@@ -555,7 +555,7 @@ static void part_end(struct acog_flow *flow, void *state, const struct acog_flow
 static void finish(struct acog_flow *flow, void *state)
 {
     struct responses_writer *writer = state;
-    bool complete = acog_responses_is_complete(flow->finish.reason);
+    bool complete = acog_responses_is_complete(flow);
     close_message(flow, writer, complete ? "completed" : "incomplete");
     if (writer->stream) {
         put_response_event(flow, &writer->output,

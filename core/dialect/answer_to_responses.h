@@ -8,6 +8,6 @@
 void acog_responses_put_object(struct acog_flow *flow, const struct acog_buffer *output);
 
 /* Whether it is told as complete (B60). */
-bool acog_responses_is_complete(enum acog_finish_reason reason);
+bool acog_responses_is_complete(const struct acog_flow *flow);
 
 #endif

@@ -28,16 +28,17 @@ static void put_usage(struct acog_flow *flow)
         flow->usage_estimated ? ",\"estimated\":true" : "");
 }
 
-/* How an answer ended, in the words of the API: NULL when it is complete. */
-static const char *incomplete_reason(enum acog_finish_reason reason)
+/* How an answer ended, in the words of the API: NULL when it is complete. A refusal in the model's own words is a whole
+ * answer there. */
+static const char *incomplete_reason(const struct acog_flow *flow)
 {
-    switch (reason) {
+    switch (flow->finish.reason) {
     case ACOG_FINISH_STOP:
     case ACOG_FINISH_STOP_SEQUENCE:
     case ACOG_FINISH_CALLS:
         return NULL;
     case ACOG_FINISH_REFUSAL:
-        return "content_filter";
+        return flow->kind_counts[ACOG_FLOW_REFUSAL] > 0 ? NULL : "content_filter";
     case ACOG_FINISH_LENGTH:
     case ACOG_FINISH_CONTEXT:
     case ACOG_FINISH_PAUSE:
@@ -47,9 +48,9 @@ static const char *incomplete_reason(enum acog_finish_reason reason)
     return "max_output_tokens";
 }
 
-bool acog_responses_is_complete(enum acog_finish_reason reason)
+bool acog_responses_is_complete(const struct acog_flow *flow)
 {
-    return incomplete_reason(reason) == NULL;
+    return incomplete_reason(flow) == NULL;
 }
 
 /* The details have room for what else is known of a refusal. */
@@ -108,7 +109,7 @@ static void put_end(struct acog_flow *flow)
 void acog_responses_put_object(struct acog_flow *flow, const struct acog_buffer *output)
 {
     const struct acog_translation *translation = flow->translation;
-    const char *reason = output == NULL ? NULL : incomplete_reason(flow->finish.reason);
+    const char *reason = output == NULL ? NULL : incomplete_reason(flow);
     const char *finished = reason == NULL ? "completed" : "incomplete";
     put(flow, "{\"id\":\"");
     acog_flow_put_id(flow, "resp_");

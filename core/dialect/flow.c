@@ -529,6 +529,13 @@ void acog_flow_call(struct acog_flow *flow, uint32_t key, struct acog_text id,
     open_call(flow, key, &call_id, &call_name);
 }
 
+bool acog_flow_call_has_arguments(struct acog_flow *flow, uint32_t key)
+{
+    const struct acog_flow_waiting *waiting = find_waiting(flow, ACOG_FLOW_CALL, key);
+    return waiting != NULL ? waiting->text.len > 0
+                           : is_open(flow, ACOG_FLOW_CALL, key) && flow->part.begun;
+}
+
 void acog_flow_arguments(struct acog_flow *flow, uint32_t key, struct acog_text piece)
 {
     if (!alive(flow) || piece.bytes.len == 0) {

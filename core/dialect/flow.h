@@ -189,6 +189,9 @@ void acog_flow_citation(struct acog_flow *flow, uint32_t key, struct acog_text u
 void acog_flow_call(struct acog_flow *flow, uint32_t key, struct acog_text id,
                     struct acog_text name);
 
+/* Whether arguments of that call came already; also while it waits. */
+bool acog_flow_call_has_arguments(struct acog_flow *flow, uint32_t key);
+
 /* A piece of a call's arguments. Without a call of that key: nothing. */
 void acog_flow_arguments(struct acog_flow *flow, uint32_t key, struct acog_text piece);
 

@@ -19,6 +19,11 @@ bool acog_media_is_type(struct acog_view type)
     return acog_view_find(type, ACOG_VIEW("/")) < type.len;
 }
 
+struct acog_view acog_media_registered_type(struct acog_view type)
+{
+    return acog_view_equal(type, ACOG_VIEW("image/jpg")) ? ACOG_VIEW("image/jpeg") : type;
+}
+
 enum acog_code acog_media_read_url(struct acog_text url, struct acog_arena *arena,
                                    struct acog_media *media)
 {
@@ -41,7 +46,7 @@ enum acog_code acog_media_read_url(struct acog_text url, struct acog_arena *aren
         (struct acog_text){.bytes = type, .escaped = url.escaped}, arena, &type);
     if (code == ACOG_OK && acog_media_is_type(type)) {
         media->source = ACOG_MEDIA_BASE64;
-        media->media_type = type;
+        media->media_type = acog_media_registered_type(type);
         media->data.bytes = acog_view_slice(url.bytes, head.len, url.bytes.len);
     }
     return code;

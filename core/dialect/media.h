@@ -15,6 +15,9 @@ enum acog_code acog_media_read_file(struct acog_text data, struct acog_json_valu
                                     struct acog_arena *arena,
                                     struct acog_media *media) ACOG_MUST_CHECK;
 
+/* The registered spelling of a type that clients misspell: "image/jpg" is "image/jpeg", which alone the providers take. */
+struct acog_view acog_media_registered_type(struct acog_view type);
+
 /* TYPE/SUBTYPE of characters that need no escape anywhere. */
 bool acog_media_is_type(struct acog_view type);
 

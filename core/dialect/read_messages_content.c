@@ -161,6 +161,7 @@ static bool read_source(struct content_reader *reader, const struct acog_json_va
     if (code != ACOG_OK) {
         reader->builder->code = code;
     }
+    media->media_type = acog_media_registered_type(media->media_type);
     return code != ACOG_OK || acog_media_is_type(media->media_type);
 }
 

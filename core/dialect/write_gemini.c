@@ -273,13 +273,17 @@ static void put_thinking_budget(struct config *config)
     put_budget(config, budget);
 }
 
+/* The words that the dialect has; a model's rules may name others, for another dialect. */
+#define LEVELS                                                                                  \
+    (ACOG_BIT(ACOG_EFFORT_MINIMAL) | ACOG_BIT(ACOG_EFFORT_LOW) | ACOG_BIT(ACOG_EFFORT_MEDIUM) | \
+     ACOG_BIT(ACOG_EFFORT_HIGH))
+
 /* Thinking by a word. There is none for not at all: then the lowest. */
 static void put_thinking_level(struct config *config)
 {
     struct acog_request_writer *writer = config->writer;
     const struct acog_reasoning_wish *wish = &writer->conversation->reasoning;
-    /* There is no word for not at all. */
-    unsigned efforts = writer->translation->rules->efforts & ~ACOG_BIT(ACOG_EFFORT_NONE);
+    unsigned efforts = writer->translation->rules->efforts & LEVELS;
     enum acog_effort wanted = wish->effort;
     if (wish->off) {
         wanted = ACOG_EFFORT_MINIMAL;

@@ -186,6 +186,11 @@ static void plan_thinking_by_budget(struct acog_request_writer *writer, struct p
     }
 }
 
+/* The words that the dialect has; a model's rules may name others, for another dialect. */
+#define EFFORTS                                                                              \
+    (ACOG_BIT(ACOG_EFFORT_LOW) | ACOG_BIT(ACOG_EFFORT_MEDIUM) | ACOG_BIT(ACOG_EFFORT_HIGH) | \
+     ACOG_BIT(ACOG_EFFORT_XHIGH) | ACOG_BIT(ACOG_EFFORT_MAX))
+
 static void plan_effort(struct acog_request_writer *writer, struct plan *plan)
 {
     const struct acog_reasoning_wish *wish = &plan->asked.reasoning;
@@ -196,7 +201,7 @@ static void plan_effort(struct acog_request_writer *writer, struct plan *plan)
     if (wanted == ACOG_EFFORT_COUNT) {
         return;
     }
-    plan->effort = acog_effort_nearest(wanted, writer->translation->rules->efforts);
+    plan->effort = acog_effort_nearest(wanted, writer->translation->rules->efforts & EFFORTS);
     if (plan->effort == ACOG_EFFORT_COUNT) {
         drop_reasoning(writer);
     }

@@ -430,6 +430,11 @@ static void null_for_arguments_is_no_arguments(void **state)
     streamed_as(CALLS(ENTRY("0", "a", "f", "null")) FINISH("tool_calls") USAGE("1", "1") DONE,
                 "begin \"c\" \"m\"\ncall 0 \"a\" \"f\"\nend 0\n"
                 "finish calls \"tool_calls\", 1 in, 1 out\n");
+    /* A second one, while the first is still open for what may come. */
+    streamed_as(CALLS(ENTRY("0", "a", "f", "null")) CALLS(ENTRY("1", "b", "g", "null"))
+                    FINISH("tool_calls") USAGE("1", "1") DONE,
+                "begin \"c\" \"m\"\ncall 0 \"a\" \"f\"\nend 0\ncall 1 \"b\" \"g\"\nend 1\n"
+                "finish calls \"tool_calls\", 1 in, 1 out\n");
     streamed_as(CALLS(ENTRY("0", "a", "f", "{\\\"x\\\":")) CALLS(PIECE("0", "null"))
                     CALLS(PIECE("0", "}")) FINISH("tool_calls") USAGE("1", "1") DONE,
                 "begin \"c\" \"m\"\ncall 0 \"a\" \"f\"\narguments 0 \"{\\\"x\\\":\"\n"

@@ -517,6 +517,22 @@ static void a_refusal_says_why(void **state)
                         ""));
 }
 
+/* As OpenAI's own: what the model said instead of an answer is the answer. */
+static void a_refusal_in_the_models_words_is_a_whole_answer(void **state)
+{
+    (void)state;
+    struct run run;
+    begin(&run, ACOG_DIALECT_CHAT, &acog_responses_whole_form);
+    acog_flow_begin(&run.flow, text("c"), text("m"));
+    acog_flow_text(&run.flow, ACOG_FLOW_REFUSAL, 0, text("no"));
+    acog_flow_finish(&run.flow, ACOG_FINISH_REFUSAL, text("stop"));
+    usage(&run, 1, 1);
+    is_whole(&run,
+             " 'resp_c' 'm' 'completed' null [{'id':'msg_c_0','type':'message','status':"
+             "'completed','role':'assistant','content':[{'type':'refusal','refusal':'no'}]}]" USAGE(
+                 "1", "1", "2"));
+}
+
 /* B59: a marker without a reason counts as complete. */
 static void a_text_that_is_cut_is_an_incomplete_message(void **state)
 {
@@ -633,6 +649,7 @@ int main(void)
         cmocka_unit_test(usage_that_is_estimated_says_so),
         cmocka_unit_test(how_it_ended_is_told_and_the_native_word_where_that_is_lost),
         cmocka_unit_test(a_refusal_says_why),
+        cmocka_unit_test(a_refusal_in_the_models_words_is_a_whole_answer),
         cmocka_unit_test(a_text_that_is_cut_is_an_incomplete_message),
         cmocka_unit_test(the_note_is_a_part_of_its_own_after_reasoning),
         cmocka_unit_test(each_allocation_may_fail),

@@ -810,6 +810,13 @@ static void a_level_is_the_nearest_word_that_the_model_takes(void **state)
          words,
          "\"thinkingLevel\":\"high\"",
          ""},
+        {{.given = true,
+          .effort = ACOG_EFFORT_MAX,
+          .budget_tokens = -1}, /* no word of the dialect */
+         -1,
+         words | ACOG_BIT(ACOG_EFFORT_XHIGH) | ACOG_BIT(ACOG_EFFORT_MAX),
+         "\"thinkingLevel\":\"high\"",
+         ""},
         {{.given = true, .effort = ACOG_EFFORT_MEDIUM, .budget_tokens = -1},
          -1,
          words,

@@ -338,6 +338,12 @@ static void an_adaptive_model_gets_an_effort(void **state)
     holds(&run, "output_config", "{'effort':'low'}");
     holds(&run, "tool_choice", "{'type':'any'}");
     end(&run);
+    struct acog_model_rules rules =
+        opus(); /* of a model of another maker: no word of the dialect */
+    rules.efforts |= ACOG_BIT(ACOG_EFFORT_MINIMAL) | ACOG_BIT(ACOG_EFFORT_NONE);
+    run = chat_with(rules, ",'reasoning_effort':'minimal'");
+    holds(&run, "output_config", "{'effort':'low'}");
+    end(&run);
     run = translate(ACOG_SURFACE_RESPONSES, opus(),
                     "{'input':'x','reasoning':{'effort':'medium','summary':'auto'}}");
     holds(&run, "thinking", "{'type':'adaptive','display':'summarized'}");
