@@ -469,7 +469,8 @@ static void run_filter(struct acog_step *step, const struct acog_filter *filter)
     case ACOG_FILTER_RESERVED:
         drop_objected(step, acog_dedicated_objection);
         return;
-    case ACOG_FILTER_ACCESS: /* a gateway key carries no restriction yet */
+    case ACOG_FILTER_ACCESS:
+        drop_objected(step, acog_access_objection);
         return;
     case ACOG_FILTER_DLP:
         drop_objected(step, acog_dlp_objection);

@@ -30,7 +30,7 @@ static bool passed_filters(const struct acog_step *step, uint16_t connection)
 }
 
 /* The same connection if it declares the fallback model; another one only where the policy allows. The filters that
- * it passed go for this model too: they judge connections. */
+ * it passed go for this model too, for they judge connections; access judges models (S4.29). */
 static bool choose(const struct acog_step *step, const uint16_t *candidates, size_t count,
                    struct acog_next_attempt *next)
 {
@@ -39,6 +39,9 @@ static bool choose(const struct acog_step *step, const uint16_t *candidates, siz
     size_t chosen = count;
     for (size_t i = 0; i < count; i++) {
         uint16_t connection = acog_step_candidate(step, candidates[i])->connection;
+        if (acog_access_objection(step, candidates[i]).len > 0) {
+            continue;
+        }
         if (connection == home) {
             chosen = i;
             break;

@@ -4,6 +4,7 @@
  *   attempt.c  choosing, sending,     refusal.c  fallback model   answer.c   error answers
  *              failing                clock.c    limits           health.c   circuits and pools of a candidate
  *   classify.c classes, kept failure  dedicated.c  endpoints of their own  dlp.c  data rules
+ *   access.c  who may use which models
  */
 #ifndef ACOG_ENGINE_STEP_H
 #define ACOG_ENGINE_STEP_H
@@ -74,6 +75,11 @@ bool acog_dedicated_owns(const struct acog_step *step, uint16_t candidate);
 struct acog_view acog_dedicated_objection(const struct acog_step *step, uint16_t candidate);
 /* Takes the request's turn; *wait_ms tells how long until it comes. False: longer than the endpoint allows. */
 bool acog_dedicated_take_turn(struct acog_step *step, int64_t *wait_ms);
+
+/* -- access.c -------------------------------------------------------------------------------------- */
+
+/* Why the request may not use a candidate's model; empty: it may. */
+struct acog_view acog_access_objection(const struct acog_step *step, uint16_t candidate);
 
 /* -- dlp.c ----------------------------------------------------------------------------------------- */
 

@@ -111,6 +111,23 @@ static void read_pins(struct acog_exchange *exchange)
     }
 }
 
+/* The rules of access that are about this request. */
+static uint64_t access_rules(const struct acog_exchange *exchange)
+{
+    const struct acog_policy *policy = &exchange->snapshot->policy;
+    uint64_t found = 0;
+    for (size_t i = 0; i < policy->access_rule_count; i++) {
+        const struct acog_access_rule *rule = &policy->access_rules[i];
+        struct acog_view value = acog_view_trim(
+            acog_header_find(exchange->start.headers, exchange->start.header_count, rule->header));
+        bool fits =
+            rule->header.len == 0 ||
+            (value.ptr != NULL && (rule->value.len == 0 || acog_view_equal(value, rule->value)));
+        found |= fits ? UINT64_C(1) << i : 0;
+    }
+    return found;
+}
+
 static bool opts_out(const struct acog_exchange *exchange)
 {
     const struct acog_refusal *refusal = &exchange->snapshot->policy.refusal;
@@ -156,6 +173,7 @@ static void fill_facts(struct acog_exchange *exchange)
         .body_bytes = exchange->start.body.len,
         .input_tokens_estimate = (int64_t)(exchange->start.body.len / 4),
         .fallback_opt_out = opts_out(exchange),
+        .access_rules = access_rules(exchange),
     };
 }
 

@@ -178,6 +178,9 @@ static void check_order(struct reader *reader, const struct acog_policy *policy)
 
 static void check_data_and_arbitrage(struct reader *reader, const struct acog_policy *policy)
 {
+    if (policy->access_rule_count > 0 && !has_filter(policy, ACOG_FILTER_ACCESS)) {
+        reader_error(reader, "access: has rules, and filters lack \"access\"");
+    }
     if (policy->dlp_rule_count > 0 && !has_filter(policy, ACOG_FILTER_DLP)) {
         reader_error(reader, "dlp: has rules, and filters lack \"dlp\"");
     }

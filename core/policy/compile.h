@@ -8,7 +8,7 @@
  *   clocks.c      clocks                             answers.c   errors, stream errors, response headers
  *   filters.c     filters and order                  candidates.c  match, circuits, the list of models
  *   bodies.c      the forms of error bodies          dedicated.c dedicated endpoints
- *   dlp.c         data protection rules
+ *   dlp.c         data protection rules              access.c    who may use which models
  *   checks.c      what only shows when all is there (CONFORMANCE D18), and what is derived from it
  *   lints.c       what can never happen or never work: warnings
  *
@@ -102,6 +102,7 @@ void compile_clocks(struct reader *reader, int index, void *target);
 void compile_errors(struct reader *reader, int index, void *target);
 void compile_stream_error(struct reader *reader, int index, void *target);
 void compile_error_body(struct reader *reader, int index, void *target);
+void compile_access(struct reader *reader, int index, void *target);
 void compile_dlp(struct reader *reader, int index, void *target);
 void compile_dedicated(struct reader *reader, int index, void *target);
 void compile_aliases(struct reader *reader, int index, void *target);
@@ -137,6 +138,7 @@ extern const struct record class_records[];  /* classify row, class */
 extern const struct record clock_record;
 extern const struct record connection_record;
 extern const struct record dedicated_record;
+extern const struct record access_record;
 extern const struct record dlp_record;
 extern const struct record listener_record;
 extern const struct record model_record;

@@ -311,6 +311,7 @@ static void read_match(struct reader *reader, int index, void *target)
 static const struct field policy_fields[] = {
     {.name = "name", .kind = ACOG_FIELD_TEXT, .offset = POLICY(name)},
     {.name = "match", .kind = ACOG_FIELD_CUSTOM, .read = read_match},
+    {.name = "access", .kind = ACOG_FIELD_CUSTOM, .read = compile_access},
     {.name = "dlp", .kind = ACOG_FIELD_CUSTOM, .read = compile_dlp},
     {.name = "endpoints", .kind = ACOG_FIELD_CUSTOM, .read = compile_dedicated},
     {.name = "aliases", .kind = ACOG_FIELD_CUSTOM, .read = compile_aliases},

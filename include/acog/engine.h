@@ -76,7 +76,8 @@ struct acog_request_facts {
     const struct acog_header_row *headers; /* the allow-listed ones (snapshot.client_headers) */
     size_t header_count;
     struct acog_view key_name; /* of the gateway key, or empty */
-    uint64_t dlp_rules;        /* a bit for each of policy.dlp_rules that the texts touch */
+    uint64_t access_rules; /* a bit for each of policy.access_rules that is about this request */
+    uint64_t dlp_rules;    /* a bit for each of policy.dlp_rules that the texts touch */
     const struct acog_dedicated *dedicated; /* the client asked for this endpoint; NULL: a model */
 };
 

@@ -468,6 +468,15 @@ struct acog_dedicated {
 
 /* -- data protection (S4.18c) ----------------------------------------------------------------------- */
 
+/* Requests that have a header (of that value) may use these models, and what other rules that fit allow. */
+struct acog_access_rule {
+    struct acog_view header; /* lower case; empty: every request */
+    struct acog_view value;  /* empty: any */
+    const struct acog_view *models;
+    size_t model_count;
+    struct acog_view reason;
+};
+
 /* A pattern as a machine of bits: item i is bit i. Compiled by core/policy/dlp.c, run by core/exchange/dlp.c. */
 struct acog_dlp_pattern {
     uint64_t first;                      /* items that can begin */
@@ -491,6 +500,8 @@ struct acog_dlp_rule {
 
 struct acog_policy {
     struct acog_view name;
+    const struct acog_access_rule *access_rules;
+    size_t access_rule_count; /* at most 64 */
     const struct acog_dlp_rule *dlp_rules;
     size_t dlp_rule_count; /* at most 64 */
     const struct acog_dedicated *dedicated;

@@ -226,3 +226,34 @@ test("the note has a length", function(t)
   t.equal(ask(t, gw, nil, { stream = true }, SURFACES.responses).text,
     ("x"):rep(4096) .. "\n\nGladly.")
 end)
+
+-- -- who may use which models (S4.29)
+-- --------------------------------------------------------------------------
+
+local function restricted(t)
+  return t.gateway {
+    policy = base:with {
+      access = { { header = "x-team", value = "interns", models = "claude-sonnet-4-5" } },
+      dlp = { { name = "secret", words = { "moonshot" }, channels = "bedrock" } },
+    },
+    connections = { acog.connection "a" { dialects = "chat", models = { HAIKU } } },
+  }
+end
+
+test("S4.29: a model that a request may not use is refused, whatever the data says", function(t)
+  local reply = restricted(t):post("/v1/chat/completions", {
+    model = HAIKU,
+    messages = { { role = "user", content = "moonshot" } },
+  }, { ["x-team"] = "interns" })
+  t.equal(reply.status, 403)
+  t.equal(reply.error_code, "model_not_allowed")
+  t.equal(reply.why["a"], "no access rule lists it for x-team: interns")
+end)
+
+test("S4.29: what nobody could be told is said before what is not allowed", function(t)
+  local reply = restricted(t):post("/v1/messages/count_tokens", {
+    model = HAIKU,
+    messages = { { role = "user", content = "hi" } },
+  }, { ["x-team"] = "interns" })
+  t.equal(reply.status, 501)
+end)

@@ -71,6 +71,7 @@ static void every_field_and_word_is_in_the_reference(void **state)
     assert_record(&connection_record);
     assert_record(&listener_record);
     assert_record(&dedicated_record);
+    assert_record(&access_record);
     assert_record(&dlp_record);
     assert_record(&model_record);
     assert_records(class_records);
