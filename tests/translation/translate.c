@@ -26,6 +26,9 @@
 #define ARENA_MAX  ((size_t)256 * 1024 * 1024)
 #define CONFIG_MAX 4096
 
+#define REMEMBERED_MAX 1024
+#define MODEL_MAX      128
+
 static struct acog_view text_of(const json_t *command, const char *name)
 {
     const json_t *value = json_object_get(command, name);
@@ -58,14 +61,10 @@ static enum acog_surface surface_of(enum acog_dialect dialect)
 }
 
 /* As a configuration that declares the model gives them. */
-static struct acog_model_rules rules_of(const json_t *command, enum acog_dialect dialect)
+static struct acog_model_rules declared_rules(struct acog_view model, enum acog_dialect dialect)
 {
-    struct acog_view model = text_of(command, "model");
     struct acog_model_rules rules = acog_model_rules_default(dialect);
     char text[CONFIG_MAX];
-    if (model.len == 0) {
-        return rules;
-    }
     (void)snprintf(text, sizeof(text),
                    "local acog = require \"acog\"\nreturn acog.gateway { connections = { "
                    "acog.connection \"a\" { simulate = true, dialects = { \"%.*s\" }, models = { "
@@ -83,6 +82,36 @@ static struct acog_model_rules rules_of(const json_t *command, enum acog_dialect
     }
     acog_report_fini(&report);
     acog_shared_free(&shared);
+    return rules;
+}
+
+/* A test asks for few models and often: what was declared once is remembered. */
+static struct acog_model_rules rules_of(const json_t *command, enum acog_dialect dialect)
+{
+    static struct remembered {
+        char model[MODEL_MAX];
+        enum acog_dialect dialect;
+        struct acog_model_rules rules;
+    } remembered[REMEMBERED_MAX];
+
+    static size_t count;
+    struct acog_view model = text_of(command, "model");
+    if (model.len == 0) {
+        return acog_model_rules_default(dialect);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (remembered[i].dialect == dialect &&
+            acog_view_equal(acog_view_of(remembered[i].model), model)) {
+            return remembered[i].rules;
+        }
+    }
+    struct acog_model_rules rules = declared_rules(model, dialect);
+    if (count < REMEMBERED_MAX && model.len < MODEL_MAX) {
+        memcpy(remembered[count].model, model.ptr, model.len);
+        remembered[count].dialect = dialect;
+        remembered[count].rules = rules;
+        count++;
+    }
     return rules;
 }
 
