@@ -45,11 +45,20 @@ enum acog_code acog_media_read_url(struct acog_text url, struct acog_arena *aren
     enum acog_code code = acog_text_characters(
         (struct acog_text){.bytes = type, .escaped = url.escaped}, arena, &type);
     if (code == ACOG_OK && acog_media_is_type(type)) {
+        enum acog_media_kind told = acog_media_kind_of(type);
+        media->kind = told == ACOG_MEDIA_FILE ? media->kind : told;
         media->source = ACOG_MEDIA_BASE64;
         media->media_type = acog_media_registered_type(type);
         media->data.bytes = acog_view_slice(url.bytes, head.len, url.bytes.len);
     }
     return code;
+}
+
+bool acog_media_is_readable(const struct acog_media *media)
+{
+    bool data_url =
+        media->source == ACOG_MEDIA_URL && acog_view_starts(media->data.bytes, ACOG_VIEW("data:"));
+    return media->data.bytes.len > 0 && !data_url;
 }
 
 struct ending {

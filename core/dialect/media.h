@@ -5,7 +5,7 @@
 #include "conversation.h"
 
 /* Fills in source, media type and data: of "data:TYPE;…;base64,BYTES" the bytes, anything else is an address. The kind
- * is left alone. ACOG_NO_MEMORY only. */
+ * becomes what the type says, if it says one: clients put PDFs where images go. ACOG_NO_MEMORY only. */
 enum acog_code acog_media_read_url(struct acog_text url, struct acog_arena *arena,
                                    struct acog_media *media) ACOG_MUST_CHECK;
 
@@ -17,6 +17,12 @@ enum acog_code acog_media_read_file(struct acog_text data, struct acog_json_valu
 
 /* The registered spelling of a type that clients misspell: "image/jpg" is "image/jpeg", which alone the providers take. */
 struct acog_view acog_media_registered_type(struct acog_view type);
+
+/* Whether a provider of any dialect could read it: an address, or the bytes of a data URL that has a type and base64
+ * (B16). What is not is refused by the reader, with its place and this rule. */
+bool acog_media_is_readable(const struct acog_media *media);
+
+#define ACOG_MEDIA_URL_RULE "must be an address, or a data URL with a media type and base64"
 
 /* TYPE/SUBTYPE of characters that need no escape anywhere. */
 bool acog_media_is_type(struct acog_view type);

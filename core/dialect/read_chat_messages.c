@@ -137,20 +137,17 @@ static struct acog_part *new_media(const struct part_reader *in)
     return new_part(in->reader, in->sink, ACOG_PART_MEDIA);
 }
 
-/* Keeps the medium if it could be read: what a data URL must be for any other provider to read it (B16). */
+/* Keeps the medium if it could be read. */
 static struct acog_part *keep_media(const struct part_reader *in, const struct acog_media *media,
                                     enum acog_code code, const char *name)
 {
-    bool data_url =
-        media->source == ACOG_MEDIA_URL && acog_view_starts(media->data.bytes, ACOG_VIEW("data:"));
     if (code != ACOG_OK) {
         in->reader->builder->code = code;
         return NULL;
     }
-    if (media->data.bytes.len == 0 || data_url) {
+    if (!acog_media_is_readable(media)) {
         acog_builder_refuse(in->reader->builder,
-                            "messages[%zu].content[%zu].%s: must be an address, or a data URL with "
-                            "a media type and base64",
+                            "messages[%zu].content[%zu].%s: " ACOG_MEDIA_URL_RULE,
                             in->reader->index, in->index, name);
         return NULL;
     }
@@ -172,10 +169,6 @@ static struct acog_part *read_url_part(const struct part_reader *in, struct acog
     struct acog_json_value url = object.type == ACOG_JSON_STRING ? object : found[0];
     enum acog_code code =
         acog_media_read_url(acog_text_of(url), in->reader->builder->arena, &media);
-    if (media.source == ACOG_MEDIA_BASE64) { /* clients put PDFs where images go */
-        enum acog_media_kind told = acog_media_kind_of(media.media_type);
-        media.kind = told == ACOG_MEDIA_FILE && kind == ACOG_MEDIA_IMAGE ? kind : told;
-    }
     if (found[1].type == ACOG_JSON_STRING && acog_json_present(found[1])) {
         media.detail = found[1];
     }

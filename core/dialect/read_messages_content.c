@@ -129,7 +129,27 @@ enum source_member {
     ACOG_SOURCE_COUNT
 };
 
-/* What a source says, but for one made of blocks. False: nothing that is known. */
+static void keep_code(struct content_reader *reader, enum acog_code code)
+{
+    if (reader->builder->code == ACOG_OK) {
+        reader->builder->code = code;
+    }
+}
+
+/* False: it is needed and not there, or none. */
+static bool read_media_type(struct content_reader *reader, struct acog_json_value type,
+                            struct acog_media *media)
+{
+    if (type.type != ACOG_JSON_STRING) {
+        return media->source != ACOG_MEDIA_BASE64;
+    }
+    enum acog_code code = acog_json_text(type, reader->builder->arena, &media->media_type);
+    keep_code(reader, code);
+    media->media_type = acog_media_registered_type(media->media_type);
+    return code != ACOG_OK || acog_media_is_type(media->media_type);
+}
+
+/* What a source says, but for one made of blocks. False: nothing that is known, or that a provider could read. */
 static bool read_source(struct content_reader *reader, const struct acog_json_value *source,
                         struct acog_media *media)
 {
@@ -153,16 +173,12 @@ static bool read_source(struct content_reader *reader, const struct acog_json_va
     }
     media->source = forms[i].source;
     media->data = acog_text_of(source[forms[i].leaf]);
-    if (source[ACOG_SOURCE_MEDIA_TYPE].type != ACOG_JSON_STRING) {
-        return media->source != ACOG_MEDIA_BASE64;
+    if (media->source == ACOG_MEDIA_URL) {
+        keep_code(reader, acog_media_read_url(media->data, reader->builder->arena, media));
     }
-    enum acog_code code =
-        acog_json_text(source[ACOG_SOURCE_MEDIA_TYPE], reader->builder->arena, &media->media_type);
-    if (code != ACOG_OK) {
-        reader->builder->code = code;
-    }
-    media->media_type = acog_media_registered_type(media->media_type);
-    return code != ACOG_OK || acog_media_is_type(media->media_type);
+    return acog_media_is_readable(media) &&
+           (media->media_type.len > 0 ||
+            read_media_type(reader, source[ACOG_SOURCE_MEDIA_TYPE], media));
 }
 
 enum media_member {

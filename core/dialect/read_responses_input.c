@@ -109,6 +109,23 @@ static struct acog_part *add_text(struct acog_conversation_builder *builder,
 
 /* -- media ----------------------------------------------------------------------------------------- */
 
+static enum acog_code keep_readable(struct acog_conversation_builder *builder,
+                                    const struct place *place, const struct acog_media *media,
+                                    enum acog_code code)
+{
+    if (code == ACOG_OK && !acog_media_is_readable(media)) {
+        refuse_part(builder, place, ACOG_MEDIA_URL_RULE);
+    }
+    return code;
+}
+
+static enum acog_code read_url(struct acog_conversation_builder *builder, const struct place *place,
+                               struct acog_json_value url, struct acog_media *media)
+{
+    return keep_readable(builder, place, media,
+                         acog_media_read_url(acog_text_of(url), builder->arena, media));
+}
+
 static enum acog_code read_image(struct acog_conversation_builder *builder,
                                  const struct place *place, const struct acog_json_value *found,
                                  struct acog_media *media)
@@ -118,8 +135,7 @@ static enum acog_code read_image(struct acog_conversation_builder *builder,
         media->detail = found[ACOG_CONTENT_DETAIL];
     }
     if (has_text(found[ACOG_CONTENT_IMAGE_URL])) {
-        return acog_media_read_url(acog_text_of(found[ACOG_CONTENT_IMAGE_URL]), builder->arena,
-                                   media);
+        return read_url(builder, place, found[ACOG_CONTENT_IMAGE_URL], media);
     }
     if (has_text(found[ACOG_CONTENT_FILE_ID])) {
         media->source = ACOG_MEDIA_FILE_ID;
@@ -140,14 +156,15 @@ static enum acog_code read_file(struct acog_conversation_builder *builder,
     }
     media->name = name;
     if (has_text(found[ACOG_CONTENT_FILE_DATA])) {
-        return acog_media_read_file(acog_text_of(found[ACOG_CONTENT_FILE_DATA]), name,
-                                    builder->arena, media);
+        return keep_readable(builder, place, media,
+                             acog_media_read_file(acog_text_of(found[ACOG_CONTENT_FILE_DATA]), name,
+                                                  builder->arena, media));
     }
     if (has_text(found[ACOG_CONTENT_FILE_URL])) {
         media->kind = ACOG_MEDIA_DOCUMENT;
-        media->source = ACOG_MEDIA_URL;
-        media->data = acog_text_of(found[ACOG_CONTENT_FILE_URL]);
-    } else if (has_text(found[ACOG_CONTENT_FILE_ID])) {
+        return read_url(builder, place, found[ACOG_CONTENT_FILE_URL], media);
+    }
+    if (has_text(found[ACOG_CONTENT_FILE_ID])) {
         media->kind = ACOG_MEDIA_FILE;
         media->source = ACOG_MEDIA_FILE_ID;
         media->data = acog_text_of(found[ACOG_CONTENT_FILE_ID]);

@@ -32,6 +32,7 @@ static void address(const char *inside)
     struct read read = read_url(inside, false);
     assert_int_equal(read.media.source, ACOG_MEDIA_URL);
     assert_int_equal(read.media.media_type.len, 0);
+    assert_int_equal(read.media.kind, ACOG_MEDIA_IMAGE);
     assert_true(acog_view_equal(read.media.data.bytes, acog_view_of(inside)));
     acog_arena_fini(&read.arena);
 }
@@ -58,6 +59,53 @@ static void anything_else_stays_an_address(void **state)
     address("data:image/p\"ng;base64,QQ==");
     address("data:image/png");
     address("");
+}
+
+/* Clients put PDFs where images go. */
+static void a_data_url_says_its_kind(void **state)
+{
+    (void)state;
+
+    static const struct {
+        const char *url;
+        enum acog_media_kind kind;
+    } rows[] = {
+        {"data:application/pdf;base64,QQ==", ACOG_MEDIA_DOCUMENT},
+        {"data:audio/wav;base64,QQ==", ACOG_MEDIA_AUDIO},
+        {"data:image/png;base64,QQ==", ACOG_MEDIA_IMAGE},
+        {"data:application/octet-stream;base64,QQ==", ACOG_MEDIA_IMAGE}, /* says nothing */
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct read read = read_url(rows[i].url, false);
+        assert_int_equal(read.media.kind, rows[i].kind);
+        acog_arena_fini(&read.arena);
+    }
+}
+
+/* B16 */
+static void an_address_or_bytes_are_readable_and_nothing_else(void **state)
+{
+    (void)state;
+
+    static const struct {
+        const char *url;
+        bool readable;
+    } rows[] = {
+        {"https://img.example/x.webp", true},
+        {"data:image/png;base64,QQ==", true},
+        {"data:image/png;base64,", false},
+        {"data:image/png;base32,QQ==", false},
+        {"data:text/plain,hello", false},
+        {"data:image/p\"ng;base64,QQ==", false},
+        {"", false},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct read read = read_url(rows[i].url, false);
+        assert_int_equal(acog_media_is_readable(&read.media), rows[i].readable);
+        acog_arena_fini(&read.arena);
+    }
 }
 
 static void is_file(const char *data, const char *name, enum acog_media_kind kind,
@@ -107,6 +155,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_data_url_is_a_type_and_bytes),
         cmocka_unit_test(anything_else_stays_an_address),
+        cmocka_unit_test(a_data_url_says_its_kind),
+        cmocka_unit_test(an_address_or_bytes_are_readable_and_nothing_else),
         cmocka_unit_test(a_file_is_what_its_url_or_its_name_says),
         cmocka_unit_test(formats_of_audio_go_there_and_back),
     };

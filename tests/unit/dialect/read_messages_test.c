@@ -335,11 +335,12 @@ static void media_come_from_wherever_they_are(void **state)
         "'data':'JVBE'},'cache_control':{'type':'ephemeral'}},"
         "{'type':'document','context':'found on a desk','source':{'type':'text','media_type':"
         "'text/plain','data':'a \\'b\\''}},"
-        "{'type':'document','source':{'type':'url','url':'https://x.example/d.pdf'}}]}]}",
+        "{'type':'document','source':{'type':'url','url':'https://x.example/d.pdf'}},"
+        "{'type':'image','source':{'type':'url','url':'data:image/png;base64,iVBO'}}]}]}",
         "user: image url  https://img.example/x.webp?sig=a%2Bb | image base64 image/png iVBO"
         " | image file_id  file_1 | document base64 application/pdf JVBE named T cached"
         " | 'found on a desk' | document text text/plain a \\'b\\'"
-        " | document url  https://x.example/d.pdf\n");
+        " | document url  https://x.example/d.pdf | image base64 image/png iVBO\n");
 }
 
 static void documents_made_of_blocks_and_search_results_are_their_texts(void **state)
@@ -417,6 +418,12 @@ static void broken_messages_are_refused_with_their_place(void **state)
         "messages[0].content[0].source");
     is_refused("{'messages':[{'role':'user','content':[{'type':'image','source':{'type':'base64',"
                "'data':'AA'}}]}]}",
+               "messages[0].content[0].source");
+    is_refused("{'messages':[{'role':'user','content':[{'type':'image','source':{'type':'base64',"
+               "'media_type':'image/png','data':''}}]}]}",
+               "messages[0].content[0].source");
+    is_refused("{'messages':[{'role':'user','content':[{'type':'image','source':{'type':'url',"
+               "'url':'data:image/png;base32,iVBO'}}]}]}",
                "messages[0].content[0].source");
     is_refused("{'messages':[{'role':'user','content':[{'type':'tool_use','id':'a','name':'f',"
                "'input':{}}]}]}",

@@ -201,10 +201,12 @@ static void media_are_what_their_data_url_says(void **state)
         "{'type':'input_file','filename':'a.pdf','file_data':'data:application/pdf;base64,JVBE'},"
         "{'type':'input_file','filename':'b.TXT','file_data':'aGk='},"
         "{'type':'input_file','file_url':'https://f.example/c'},"
+        "{'type':'input_file','file_url':'data:text/plain;base64,aGk='},"
         "{'type':'input_file','file_id':'file-2'}]}",
         "user document base64 application/pdf 'JVBE' name 'a.pdf'\n"
         "user document base64 text/plain 'aGk=' name 'b.TXT'\n"
-        "user document url  'https://f.example/c'\nuser file id  'file-2'\n");
+        "user document url  'https://f.example/c'\nuser document base64 text/plain 'aGk='\n"
+        "user file id  'file-2'\n");
     items_are_refused("{'role':'user','content':[{'type':'input_image'}]}",
                       "input[0].content[0]: an image must have");
     items_are_refused("{'role':'user','content':[{'type':'input_file','filename':'a'}]}",
@@ -212,6 +214,24 @@ static void media_are_what_their_data_url_says(void **state)
     items_are_refused("{'role':'user','content':[{'type':'input_audio','input_audio':"
                       "{'data':'a','format':'midi'}}]}",
                       "input[0].content[0]: input_audio must have");
+}
+
+/* B16: found by the fuzzer */
+static void a_data_url_that_no_provider_could_read_is_refused_with_its_place(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {
+        "{'type':'input_image','image_url':'data:image/png;base32,iVBO'}",
+        "{'type':'input_image','image_url':'data:image/png;base64,'}",
+        "{'type':'input_file','file_url':'data:text/plain,hello'}",
+        "{'type':'input_file','file_data':'data:application/pdf;base64,'}",
+    };
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        char item[256];
+        (void)snprintf(item, sizeof(item), "{'role':'user','content':[%s]}", parts[i]);
+        items_are_refused(item, "input[0].content[0]: must be an address, or a data URL");
+    }
 }
 
 /* B05 */
@@ -594,6 +614,7 @@ int main(void)
         cmocka_unit_test(an_input_is_a_text_or_items),
         cmocka_unit_test(instructions_lead_and_later_system_messages_stay_in_their_place),
         cmocka_unit_test(media_are_what_their_data_url_says),
+        cmocka_unit_test(a_data_url_that_no_provider_could_read_is_refused_with_its_place),
         cmocka_unit_test(an_empty_text_is_gone_and_its_marker_moves),
         cmocka_unit_test(consecutive_calls_are_one_turn_and_so_are_their_results),
         cmocka_unit_test(a_result_is_a_text_or_parts),
