@@ -49,6 +49,9 @@ Its providers are simulated, so no key and no network are needed. Try, in anothe
   # the Anthropic API, streamed; the connection declares this model as claude-haiku-4-5@20251001, and is found
   curl -sN http://127.0.0.1:4000/v1/messages -H 'content-type: application/json' -H 'anthropic-version: 2023-06-01' -d '{"model":"claude-haiku-4-5","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"hello"}]}'
 
+  # a model of one API, asked over another: GPT as a Claude client sees it; what could not be carried is in x-acog-dropped-params
+  curl -si http://127.0.0.1:4000/v1/messages -H 'content-type: application/json' -H 'anthropic-version: 2023-06-01' -d '{"model":"gpt-5-mini","max_tokens":64,"top_k":5,"messages":[{"role":"user","content":"hello"}]}'
+
   # a failover: the first connection of "failover-demo" always answers 503; see x-acog-connection and x-acog-attempts
   curl -si http://127.0.0.1:4000/v1/chat/completions -H 'content-type: application/json' -d '{"model":"failover-demo","messages":[{"role":"user","content":"hello"}]}'
 

@@ -37,3 +37,13 @@ test("after five failures it is left alone for a while", function(t)
   gw:advance(31)
   t.equal(gw:post("/v1/chat/completions", chat(t, "failover-demo")).header["x-acog-attempts"], "2")
 end)
+
+test("a model of one API answers another, and what was left out is named", function(t)
+  local gw = t.gateway "gateway.lua"
+  local body = { model = "gpt-5-mini", max_tokens = 64, top_k = 5, messages = t.hello }
+  local reply = gw:post("/v1/messages", body)
+  t.equal(reply.status, 200)
+  t.equal(reply.connection, "openai")
+  t.equal(reply.json.type, "message")
+  t.equal(reply.header["x-acog-dropped-params"], "top_k")
+end)
