@@ -2,6 +2,7 @@
 #include "conversation.h"
 
 #include "acog/contract.h"
+#include "id_index.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -251,16 +252,14 @@ static bool same_text(struct acog_conversation_builder *builder, struct acog_tex
     return acog_view_equal(left, right);
 }
 
-static struct acog_part *find_call(struct acog_conversation_builder *builder,
-                                   const struct acog_turn *assistant, struct acog_text id)
+/* An id as characters, once and for all: it is compared with others. */
+static void settle_id(struct acog_conversation_builder *builder, struct acog_part *part)
 {
-    struct acog_part *part =
-        assistant != NULL && assistant->role == ACOG_TURN_ASSISTANT ? assistant->parts.first : NULL;
-    while (part != NULL &&
-           (part->kind != ACOG_PART_TOOL_CALL || !same_text(builder, part->id, id))) {
-        part = part->next;
+    struct acog_view id = {0};
+    if (part->id.escaped && builder->code == ACOG_OK) {
+        builder->code = acog_text_characters(part->id, builder->arena, &id);
+        part->id = acog_text_plain(id);
     }
-    return part;
 }
 
 static struct acog_view shown(struct acog_text id)
@@ -268,14 +267,15 @@ static struct acog_view shown(struct acog_text id)
     return acog_view_slice(id.bytes, 0, 64);
 }
 
-static void check_results(struct acog_conversation_builder *builder, const struct acog_turn *before,
-                          struct acog_turn *turn)
+static void check_results(struct acog_conversation_builder *builder,
+                          const struct acog_id_index *calls, struct acog_turn *turn)
 {
     for (struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
         if (part->kind != ACOG_PART_TOOL_RESULT) {
             continue;
         }
-        struct acog_part *call = find_call(builder, before, part->id);
+        settle_id(builder, part);
+        struct acog_part *call = acog_id_index_find(calls, part->id.bytes);
         if (call == NULL) {
             struct acog_view id = shown(part->id);
             acog_builder_refuse(
@@ -340,12 +340,14 @@ static void check_arguments(struct acog_conversation_builder *builder, struct ac
     }
 }
 
-/* Results are looked for among the calls one by one, which a turn with very many would make slow. */
-static void check_calls(struct acog_conversation_builder *builder, const struct acog_turn *turn)
+/* Checks the calls of an assistant's turn, and puts them under their ids. */
+static void check_calls(struct acog_conversation_builder *builder, const struct acog_turn *turn,
+                        struct acog_id_index *calls)
 {
     size_t count = 0;
     for (struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
         if (part->kind == ACOG_PART_TOOL_CALL) {
+            settle_id(builder, part);
             check_arguments(builder, part);
             count++;
         }
@@ -354,15 +356,27 @@ static void check_calls(struct acog_conversation_builder *builder, const struct 
         acog_builder_refuse(builder, "an assistant's turn has more than %d calls",
                             ACOG_CALLS_OF_TURN_MAX);
     }
+    if (count == 0 || builder->code != ACOG_OK) {
+        return;
+    }
+    builder->code = acog_id_index_init(calls, count, builder->arena);
+    struct acog_part *part = builder->code == ACOG_OK ? turn->parts.first : NULL;
+    for (; part != NULL; part = part->next) {
+        if (part->kind == ACOG_PART_TOOL_CALL) {
+            acog_id_index_add(calls, part->id.bytes, part);
+        }
+    }
 }
 
 static void check_turns(struct acog_conversation_builder *builder)
 {
     const struct acog_turn *before = NULL;
     struct acog_turn *turn = builder->conversation->turns;
+    struct acog_id_index calls = {.room = 0}; /* of the turn before */
     while (turn != NULL && builder->code == ACOG_OK) {
-        check_calls(builder, turn);
-        check_results(builder, before, turn);
+        check_results(builder, &calls, turn);
+        calls = (struct acog_id_index){.room = 0};
+        check_calls(builder, turn, &calls);
         if (before != NULL) {
             check_answered(builder, before);
         }

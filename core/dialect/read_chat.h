@@ -5,13 +5,11 @@
 #define ACOG_CORE_DIALECT_READ_CHAT_H
 
 #include "conversation.h"
+#include "id_index.h"
 
 /* `list` is the value of "messages". */
 void acog_chat_read_messages(struct acog_conversation_builder *builder,
                              struct acog_json_value list);
-
-#define ACOG_CHAT_CALLS_TIED_MAX \
-    256 /* of one message: calls to which entries of reasoning_details and results of custom tools are tied */
 
 /* The members of an assistant's message in which reasoning stands. */
 struct acog_chat_reasoning {
@@ -19,15 +17,14 @@ struct acog_chat_reasoning {
     struct acog_json_value blocks;  /* thinking_blocks, LiteLLM's */
     struct acog_json_value content; /* reasoning_content */
     struct acog_json_value plain;   /* reasoning */
-    struct acog_json_value calls;   /* tool_calls: an entry with a call's id is the call's */
+    const struct acog_id_index
+        *calls; /* the id of each of the message's tool_calls, as written, to its acog_opaque */
 };
 
-/* Appends REASONING parts to the assistant's turn. Call it before the message's other parts. */
+/* Appends REASONING parts to the assistant's turn; an entry of `details` with a call's id is the call's, and its opaque
+ * is kept there. Call it before the message's other parts. */
 void acog_chat_read_reasoning(struct acog_conversation_builder *builder,
                               const struct acog_chat_reasoning *reasoning);
-
-/* What of reasoning_details belongs to a call. */
-struct acog_opaque acog_chat_call_opaque(struct acog_json_value details, struct acog_json_value id);
 
 /* Names a field by what stands before the dot and after it: "messages", `key`. */
 void acog_chat_note(struct acog_conversation_builder *builder, struct acog_view object,

@@ -8,6 +8,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+#define CUSTOM_CALLS_MAX 64 /* parts of a turn among which a result's custom call is looked for */
+
 struct messages_reader {
     struct acog_conversation_builder *builder;
     size_t index;                  /* of the message */
@@ -365,8 +367,37 @@ static void read_custom(struct messages_reader *reader, struct acog_text id)
     }
 }
 
+/* The ids of the calls, for what reasoning_details says of them; empty when it says nothing. */
+static void index_calls(struct messages_reader *reader, struct acog_json_value calls,
+                        struct acog_json_value details, struct acog_id_index *index)
+{
+    static const struct acog_view names[] = {{"id", 2}};
+    struct acog_json_cursor cursor = acog_json_enter(calls);
+    struct acog_json_cursor entries = acog_json_enter(details);
+    size_t count = 0;
+    if (cursor.object || entries.object || !acog_json_next(&entries)) {
+        return;
+    }
+    while (count < ACOG_CALLS_OF_TURN_MAX && acog_json_next(&cursor)) {
+        count++;
+    }
+    struct acog_opaque *opaques =
+        acog_arena_take(reader->builder->arena, (count + 1) * sizeof(*opaques));
+    if (opaques == NULL || acog_id_index_init(index, count, reader->builder->arena) != ACOG_OK) {
+        reader->builder->code = ACOG_NO_MEMORY;
+        return;
+    }
+    cursor = acog_json_enter(calls);
+    for (size_t i = 0; i < count && acog_json_next(&cursor); i++) {
+        struct acog_json_value id;
+        acog_json_members(cursor.value, names, &id, 1);
+        opaques[i] = acog_opaque_none();
+        acog_id_index_add(index, id.raw, &opaques[i]);
+    }
+}
+
 static void read_calls(struct messages_reader *reader, struct acog_json_value calls,
-                       struct acog_json_value details)
+                       const struct acog_id_index *index)
 {
     static const struct acog_view names[] = {{"id", 2}, {"function", 8}, {"custom", 6}};
     struct acog_json_cursor cursor = acog_json_enter(calls);
@@ -383,9 +414,8 @@ static void read_calls(struct messages_reader *reader, struct acog_json_value ca
         } else if (found[2].type == ACOG_JSON_OBJECT && acog_json_present(found[2])) {
             read_custom(reader, id);
         } else {
-            read_function(reader, found[1], id,
-                          i < ACOG_CHAT_CALLS_TIED_MAX ? acog_chat_call_opaque(details, found[0])
-                                                       : acog_opaque_none());
+            const struct acog_opaque *opaque = acog_id_index_find(index, found[0].raw);
+            read_function(reader, found[1], id, opaque == NULL ? acog_opaque_none() : *opaque);
         }
     }
 }
@@ -417,11 +447,11 @@ static bool answers_custom(const struct messages_reader *reader, struct acog_tex
 {
     const struct acog_part *part = reader->calls == NULL ? NULL : reader->calls->parts.first;
     size_t looked_at = 0; /* of a turn with more calls, the last ones are not known as custom */
-    while (part != NULL && looked_at++ < ACOG_CHAT_CALLS_TIED_MAX &&
+    while (part != NULL && looked_at++ < CUSTOM_CALLS_MAX &&
            (part->kind != ACOG_PART_FOREIGN || !acog_view_equal(part->id.bytes, id.bytes))) {
         part = part->next;
     }
-    return part != NULL && looked_at <= ACOG_CHAT_CALLS_TIED_MAX;
+    return part != NULL && looked_at <= CUSTOM_CALLS_MAX;
 }
 
 static void read_result(struct messages_reader *reader, struct acog_text id,
@@ -480,12 +510,16 @@ static const struct acog_view message_names[ACOG_MESSAGE_COUNT] = {
 static void read_assistant(struct messages_reader *reader, const struct acog_json_value *found)
 {
     const struct sink sink = {.role = ACOG_TURN_ASSISTANT};
+    struct acog_id_index calls = {.room = 0};
+    if (reader->builder->code == ACOG_OK) {
+        index_calls(reader, found[ACOG_MESSAGE_TOOL_CALLS], found[ACOG_MESSAGE_DETAILS], &calls);
+    }
     const struct acog_chat_reasoning reasoning = {
         .details = found[ACOG_MESSAGE_DETAILS],
         .blocks = found[ACOG_MESSAGE_BLOCKS],
         .content = found[ACOG_MESSAGE_REASONING_CONTENT],
         .plain = found[ACOG_MESSAGE_REASONING],
-        .calls = found[ACOG_MESSAGE_TOOL_CALLS],
+        .calls = &calls,
     };
     acog_chat_read_reasoning(reader->builder, &reasoning);
     read_content(reader, &sink, found[ACOG_MESSAGE_CONTENT], found[ACOG_MESSAGE_CACHE]);
@@ -496,7 +530,7 @@ static void read_assistant(struct messages_reader *reader, const struct acog_jso
             part->text = found[ACOG_MESSAGE_REFUSAL];
         }
     }
-    read_calls(reader, found[ACOG_MESSAGE_TOOL_CALLS], found[ACOG_MESSAGE_DETAILS]);
+    read_calls(reader, found[ACOG_MESSAGE_TOOL_CALLS], &calls);
     read_function_call(reader, found[ACOG_MESSAGE_FUNCTION_CALL]);
 }
 

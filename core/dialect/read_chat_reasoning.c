@@ -90,24 +90,19 @@ static void add_text(struct acog_conversation_builder *builder, struct run *run,
     part->text.escaped = part->text.escaped || text.escaped;
 }
 
-static bool is_call_id(struct acog_json_value calls, struct acog_json_value id)
+/* An entry of a call: the first one with data counts. */
+static bool give_to_call(const struct acog_id_index *calls, const struct acog_json_value *found)
 {
-    struct acog_json_cursor cursor = acog_json_enter(calls);
-    struct acog_json_value call_id;
-    for (int i = 0; i < ACOG_CHAT_CALLS_TIED_MAX && says(id) && !cursor.object; i++) {
-        if (!acog_json_next(&cursor)) {
-            break;
-        }
-        if (acog_json_member(cursor.value, ACOG_VIEW("id"), &call_id) &&
-            acog_view_equal(call_id.raw, id.raw)) {
-            return true;
-        }
+    struct acog_json_value id = found[ACOG_DETAIL_ID];
+    struct acog_opaque *opaque = says(id) ? acog_id_index_find(calls, id.raw) : NULL;
+    if (opaque != NULL && opaque->maker == ACOG_DIALECT_COUNT && says(found[ACOG_DETAIL_DATA])) {
+        *opaque = acog_opaque_read(acog_text_of(found[ACOG_DETAIL_DATA]), ACOG_DIALECT_CHAT);
     }
-    return false;
+    return opaque != NULL;
 }
 
 static void read_details(struct acog_conversation_builder *builder, struct acog_json_value details,
-                         struct acog_json_value calls)
+                         const struct acog_id_index *calls)
 {
     struct run run = {.part = NULL};
     struct acog_json_cursor cursor = acog_json_enter(details);
@@ -119,7 +114,7 @@ static void read_details(struct acog_conversation_builder *builder, struct acog_
         struct acog_json_value opaque = says(found[ACOG_DETAIL_SIGNATURE])
                                             ? found[ACOG_DETAIL_SIGNATURE]
                                             : found[ACOG_DETAIL_DATA];
-        if ((!says(text) && !says(opaque)) || is_call_id(calls, found[ACOG_DETAIL_ID])) {
+        if ((!says(text) && !says(opaque)) || give_to_call(calls, found)) {
             continue;
         }
         if (!continues(&run, found[ACOG_DETAIL_INDEX])) {
@@ -134,19 +129,6 @@ static void read_details(struct acog_conversation_builder *builder, struct acog_
         }
         run.part->opaque = acog_opaque_read(acog_text_of(opaque), ACOG_DIALECT_CHAT);
     }
-}
-
-struct acog_opaque acog_chat_call_opaque(struct acog_json_value details, struct acog_json_value id)
-{
-    struct acog_json_cursor cursor = acog_json_enter(details);
-    while (says(id) && !cursor.object && acog_json_next(&cursor)) {
-        struct acog_json_value found[ACOG_DETAIL_COUNT];
-        read_members(cursor.value, found);
-        if (says(found[ACOG_DETAIL_DATA]) && acog_view_equal(found[ACOG_DETAIL_ID].raw, id.raw)) {
-            return acog_opaque_read(acog_text_of(found[ACOG_DETAIL_DATA]), ACOG_DIALECT_CHAT);
-        }
-    }
-    return acog_opaque_none();
 }
 
 /* [{"type":"thinking","thinking":…,"signature":…},{"type":"redacted_thinking","data":…}]: they are Anthropic's. */

@@ -8,6 +8,7 @@
  * redacted_thinking block of its own, with the call's id in its tag (opaque.h): it is linked to the call when the message
  * was read.
  */
+#include "id_index.h"
 #include "media.h"
 #include "read_messages.h"
 
@@ -27,13 +28,18 @@ struct call_signature {
     struct call_signature *next;
 };
 
+#define SIGNATURES_MAX 1024 /* of calls of one message; of more the last ones are lost */
+
 struct content_reader {
     struct acog_conversation_builder *builder;
     enum acog_turn_role role;
     size_t message; /* index, for words to the client */
     size_t block;
     struct acog_part *result;          /* whose content is being read; NULL: the turn's */
-    struct call_signature *signatures; /* of calls of this message */
+    const struct acog_part *before;    /* the turn's part before the message's first; NULL: none */
+    struct call_signature *signatures; /* of calls of this message, in their order */
+    struct call_signature *last_signature;
+    size_t signature_count;
 };
 
 static void refuse(struct content_reader *reader, const char *what)
@@ -271,18 +277,31 @@ static void read_thinking(struct content_reader *reader, struct acog_json_value 
     }
 }
 
+/* The last part of the turn that the message goes on with; NULL: it begins one. */
+static struct acog_part *last_part(const struct content_reader *reader)
+{
+    const struct acog_turn *turn = reader->builder->turn;
+    return turn != NULL && turn->role == reader->role ? turn->parts.last : NULL;
+}
+
 static void keep_signature(struct content_reader *reader, const struct acog_opaque *opaque)
 {
+    if (reader->signature_count == SIGNATURES_MAX) {
+        return;
+    }
     struct call_signature *signature = acog_arena_take(reader->builder->arena, sizeof(*signature));
     if (signature == NULL) {
         reader->builder->code = ACOG_NO_MEMORY;
         return;
     }
-    const struct acog_turn *turn = reader->builder->turn;
-    signature->opaque = *opaque;
-    signature->behind = turn != NULL && turn->role == reader->role ? turn->parts.last : NULL;
-    signature->next = reader->signatures;
-    reader->signatures = signature;
+    *signature = (struct call_signature){.opaque = *opaque, .behind = last_part(reader)};
+    if (reader->last_signature == NULL) {
+        reader->signatures = signature;
+    } else {
+        reader->last_signature->next = signature;
+    }
+    reader->last_signature = signature;
+    reader->signature_count++;
 }
 
 static void read_redacted_thinking(struct content_reader *reader, struct acog_json_value block)
@@ -304,28 +323,51 @@ static void read_redacted_thinking(struct content_reader *reader, struct acog_js
     }
 }
 
-static bool is_signed_by(const struct acog_part *part, struct acog_view id)
+/* The latest of those that stand between `behind` and the part after it and name no call; NULL: none. `signature` goes on
+ * to the ones behind that part. */
+static const struct call_signature *next_unnamed(const struct call_signature **signature,
+                                                 const struct acog_part *behind)
 {
-    return part->kind == ACOG_PART_TOOL_CALL &&
-           (id.len == 0 || acog_view_equal(part->id.bytes, id));
+    const struct call_signature *latest = NULL;
+    while (*signature != NULL && (*signature)->behind == behind) {
+        latest = (*signature)->opaque.id.bytes.len == 0 ? *signature : latest;
+        *signature = (*signature)->next;
+    }
+    return latest;
 }
 
 /* To the call of that id, or to the next one where the tag has none. A signature whose call is not there is of use to
  * nobody. */
 static void link_signatures(const struct content_reader *reader)
 {
-    const struct acog_turn *turn = reader->builder->turn;
+    struct acog_conversation_builder *builder = reader->builder;
+    struct acog_id_index named;
+    if (reader->signatures == NULL || last_part(reader) == NULL || builder->code != ACOG_OK) {
+        return;
+    }
+    builder->code = acog_id_index_init(&named, reader->signature_count, builder->arena);
+    struct call_signature *each = builder->code == ACOG_OK ? reader->signatures : NULL;
+    for (; each != NULL; each = each->next) {
+        if (each->opaque.id.bytes.len > 0) {
+            acog_id_index_add(&named, each->opaque.id.bytes, &each->opaque);
+        }
+    }
+    const struct acog_part *behind = reader->before;
     const struct call_signature *signature = reader->signatures;
-    for (; signature != NULL && turn != NULL; signature = signature->next) {
-        struct acog_view id = signature->opaque.id.bytes;
-        struct acog_part *part =
-            id.len > 0 || signature->behind == NULL ? turn->parts.first : signature->behind->next;
-        while (part != NULL && !is_signed_by(part, id)) {
-            part = part->next;
+    const struct call_signature *unnamed = NULL;
+    struct acog_part *part = behind == NULL ? builder->turn->parts.first : behind->next;
+    for (; builder->code == ACOG_OK && part != NULL; part = part->next) {
+        const struct call_signature *next = next_unnamed(&signature, behind);
+        unnamed = next != NULL ? next : unnamed;
+        behind = part;
+        if (part->kind != ACOG_PART_TOOL_CALL) {
+            continue;
         }
-        if (part != NULL) {
-            part->opaque = signature->opaque;
+        const struct acog_opaque *own = acog_id_index_find(&named, part->id.bytes);
+        if (own != NULL || unnamed != NULL) {
+            part->opaque = own != NULL ? *own : unnamed->opaque;
         }
+        unnamed = NULL;
     }
 }
 
@@ -501,6 +543,7 @@ void acog_messages_read_turns(struct acog_conversation_builder *builder,
             return;
         }
         reader.role = roles[role].turn;
+        reader.before = last_part(&reader);
         if (reader.role == ACOG_TURN_SYSTEM && builder->turn == NULL) {
             acog_messages_read_system(builder, found[1]);
             continue;

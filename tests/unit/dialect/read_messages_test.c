@@ -323,6 +323,21 @@ static void a_signature_without_an_id_is_the_next_calls(void **state)
                "user: 'q'\nassistant: call c.1 f {} signed by gemini one | call c.2 f {}\n");
 }
 
+static void of_signatures_without_an_id_the_latest_is_the_calls(void **state)
+{
+    (void)state;
+    is_read_as("{'messages':[{'role':'user','content':'q'},{'role':'assistant','content':["
+               "{'type':'text','text':'a'},"
+               "{'type':'redacted_thinking','data':'acog.gemini..one'},"
+               "{'type':'redacted_thinking','data':'acog.gemini..two'}]},"
+               "{'role':'assistant','content':[{'type':'text','text':'b'},"
+               "{'type':'redacted_thinking','data':'acog.gemini..three'},"
+               "{'type':'text','text':'c'},{'type':'tool_use','id':'c.1','name':'f','input':{}},"
+               "{'type':'tool_use','id':'c.2','name':'f','input':{}}]}]}",
+               "user: 'q'\nassistant: 'a' | 'b' | 'c' | call c.1 f {} signed by gemini three"
+               " | call c.2 f {}\n");
+}
+
 static void media_come_from_wherever_they_are(void **state)
 {
     (void)state;
@@ -510,6 +525,8 @@ static void a_choice_of_tools_and_one_at_a_time(void **state)
                "no tool is named 'missing'");
     is_refused("{'messages':[{'role':'user','content':'x'}],'tool_choice':{'type':'maybe'}}",
                "tool_choice: its type must be");
+    is_refused("{'messages':[{'role':'user','content':'x'}],'thread':{'type':'create'}}",
+               "thread: the conversation cannot be held");
 }
 
 static void limits_stops_and_sampling(void **state)
@@ -664,6 +681,7 @@ int main(void)
         cmocka_unit_test(reasoning_keeps_its_bytes_and_says_whose_it_is),
         cmocka_unit_test(the_signature_of_a_call_finds_its_call),
         cmocka_unit_test(a_signature_without_an_id_is_the_next_calls),
+        cmocka_unit_test(of_signatures_without_an_id_the_latest_is_the_calls),
         cmocka_unit_test(media_come_from_wherever_they_are),
         cmocka_unit_test(documents_made_of_blocks_and_search_results_are_their_texts),
         cmocka_unit_test(blocks_that_only_anthropic_has_are_foreign),
