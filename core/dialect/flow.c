@@ -674,6 +674,21 @@ static void estimate_usage(struct acog_flow *flow)
     }
 }
 
+/* What was read from and written to a cache is a part of the input: a provider that counts less did not count them. */
+static void settle_usage(struct acog_flow *flow)
+{
+    struct acog_usage *usage = &flow->usage;
+    int64_t cached = usage->cached_tokens > 0 ? usage->cached_tokens : 0;
+    int64_t written = usage->cache_write_tokens > 0 ? usage->cache_write_tokens : 0;
+    int64_t least = written > INT64_MAX - cached ? INT64_MAX : cached + written;
+    if (!flow->usage_known) {
+        estimate_usage(flow);
+    }
+    if (usage->input_tokens >= 0 && usage->input_tokens < least) {
+        usage->input_tokens = least;
+    }
+}
+
 /* What the reason must be whatever the provider called it: a client acts on calls only when it is told of them. */
 static void settle_finish(struct acog_flow *flow)
 {
@@ -696,9 +711,7 @@ void acog_flow_end(struct acog_flow *flow)
     }
     begin(flow);
     advance(flow, true);
-    if (!flow->usage_known) {
-        estimate_usage(flow);
-    }
+    settle_usage(flow);
     settle_finish(flow);
     flow->form->finish(flow, flow->writer);
     flow->finished = true;

@@ -247,6 +247,26 @@ static void a_seal_is_told_once_and_what_follows_it_is_another_part(void **state
            "reasoning 0 \"a\"\nopaque 0 \"s\"\nend 0\nreasoning 1 \"b\"\nend 1\n" ESTIMATED("1"));
 }
 
+/* Found by the fuzzer: the dialects that count cached tokens apart would tell another input than those that do not. */
+static void cached_and_written_tokens_are_a_part_of_the_input(void **state)
+{
+    (void)state;
+    struct scene scene = {.translation = {.max_tokens = -1}};
+    begin(&scene);
+    acog_flow_usage(&scene.flow, &(struct acog_usage){50, 80, 5, 1, -1});
+    acog_flow_end(&scene.flow);
+    assert_int_equal(scene.flow.usage.input_tokens, 85);
+    acog_flow_fini(&scene.flow);
+    acog_buffer_fini(&scene.out);
+
+    begin(&scene);
+    acog_flow_usage(&scene.flow, &(struct acog_usage){50, INT64_MAX, INT64_MAX, 1, -1});
+    acog_flow_end(&scene.flow);
+    assert_int_equal(scene.flow.usage.input_tokens, INT64_MAX);
+    acog_flow_fini(&scene.flow);
+    acog_buffer_fini(&scene.out);
+}
+
 static void usage_is_overwritten_never_added(void **state)
 {
     (void)state;
@@ -363,6 +383,7 @@ int main(void)
         cmocka_unit_test(more_parts_may_not_wait_than_a_cap),
         cmocka_unit_test(arguments_that_are_told_again_whole_count_only_if_nothing_came),
         cmocka_unit_test(a_seal_is_told_once_and_what_follows_it_is_another_part),
+        cmocka_unit_test(cached_and_written_tokens_are_a_part_of_the_input),
         cmocka_unit_test(usage_is_overwritten_never_added),
         cmocka_unit_test(a_reason_that_says_more_stays),
         cmocka_unit_test(an_estimate_is_capped_by_what_was_allowed),
