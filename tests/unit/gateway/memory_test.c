@@ -7,6 +7,7 @@
 
 #include "acog/contract.h"
 #include "admin.h"
+#include "drive_parts.h"
 #include "receipts.h"
 #include "serving.h"
 #include "tests/support/memory_sweep.h"
@@ -32,7 +33,8 @@ struct story {
     const char *sends;                        /* the server closes after the reply */
 
     enum leaving {
-        ACOG_CLIENT_STAYS = 0, /* until the server closes */
+        ACOG_CLIENT_STAYS = 0,  /* until the server closes */
+        ACOG_CLIENT_READS_LATE, /* stays, and reads when its upstream waits for it */
         ACOG_CLIENT_LEAVES_WAITING,
         ACOG_CLIENT_LEAVES_READING,
         ACOG_CLIENT_IS_CUT_OFF, /* by the end of the worker */
@@ -81,6 +83,7 @@ static bool is_told(const struct story *story, const struct serving *serving)
 {
     switch (story->leaving) {
     case ACOG_CLIENT_STAYS:
+    case ACOG_CLIENT_READS_LATE:
         return false;
     case ACOG_CLIENT_LEAVES_WAITING:
         return serving->worker->running_count > 0;
@@ -91,11 +94,31 @@ static bool is_told(const struct story *story, const struct serving *serving)
     ACOG_UNREACHABLE("unknown leaving");
 }
 
+/* Until the answer waits for its reader. False: there is none. */
+static bool waits_for_reader(struct serving *serving)
+{
+    for (int i = 0; i < SERVING_TURNS_MAX; i++) {
+        const struct acog_drive *drive = serving->worker->running;
+        if (drive != NULL && drive->paused) {
+            return true;
+        }
+        if (drive == NULL && i > 20) { /* accepted and read by now */
+            return false;
+        }
+        turn(serving);
+        (void)poll(NULL, 0, 1);
+    }
+    return false;
+}
+
 /* The client's part, until it leaves or the server closes. */
 static void tell_client(const struct story *story, struct serving *serving, int client)
 {
     came_bytes = 0;
     client_send(client, story->sends);
+    if (story->leaving == ACOG_CLIENT_READS_LATE) {
+        assert_true(waits_for_reader(serving) || memory_sweep_failed());
+    }
     for (int i = 0; receive(serving, client) && !is_told(story, serving); i++) {
         if (i == SERVING_TURNS_MAX) {
             fail_msg("%s: it does not end: %.*s", story->name, (int)came_bytes, came);
@@ -210,6 +233,16 @@ static void stream_stops(struct serving *serving)
     serving->replies[0].after_events = 2;
 }
 
+/* More than the sockets and the queue hold. */
+static void much_is_said(struct serving *serving)
+{
+    static char words[12000];
+    for (size_t i = 0; i < sizeof(words); i++) {
+        words[i] = i % 8 == 7 ? ' ' : 'w';
+    }
+    serving->replies[0].text = (struct acog_view){.ptr = words, .len = sizeof(words)};
+}
+
 static void policy_reads_on(struct serving *serving)
 {
     serving->rows->snapshot.policy.drain_ms = 60000;
@@ -246,6 +279,8 @@ static const struct story stories[] = {
      ACOG_CLIENT_LEAVES_READING, NULL},
     {"the policy reads on", policy_reads_on, CHAT_HEAD CLOSE CHAT_STREAM_BODY,
      ACOG_CLIENT_LEAVES_READING, NULL},
+    {"reads late", much_is_said, CHAT_HEAD CLOSE CHAT_STREAM_BODY, ACOG_CLIENT_READS_LATE,
+     "data: [DONE]\n\n"},
     {"is cut off", stream_stops, CHAT_HEAD CLOSE CHAT_STREAM_BODY, ACOG_CLIENT_IS_CUT_OFF, NULL},
 };
 
