@@ -290,8 +290,18 @@ static void put_summary_part(struct acog_flow *flow, const struct responses_writ
     end_event(flow);
 }
 
+/* Reasoning that nobody signed: what says whose it was, so that OpenAI is not told of an item that it never gave. */
+static void mark_unsigned(struct acog_flow *flow, struct responses_writer *writer)
+{
+    const struct acog_opaque mark = {.maker = flow->translation->upstream};
+    if (writer->opaque.len == 0 && flow->code == ACOG_OK) {
+        acog_flow_fail(flow, acog_opaque_append(&writer->opaque, &mark, flow->translation->client));
+    }
+}
+
 static void end_reasoning(struct acog_flow *flow, struct responses_writer *writer)
 {
+    mark_unsigned(flow, writer);
     if (writer->stream && writer->text.len > 0) {
         begin_item_event(flow, writer, "response.reasoning_summary_text.done", "summary_index");
         end_with_text(flow, writer, "text");

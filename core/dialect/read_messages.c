@@ -239,6 +239,15 @@ static void read_metadata(struct acog_conversation_builder *builder, struct acog
     }
 }
 
+/* State that the provider would keep: another one cannot be asked to go on with it (decision 14). */
+static void read_thread(struct acog_conversation_builder *builder, struct acog_json_value value)
+{
+    (void)value;
+    acog_builder_refuse(builder,
+                        "thread: the conversation cannot be held by the provider that serves "
+                        "this model; send all of its messages, without thread");
+}
+
 static void read_stream(struct acog_conversation_builder *builder, struct acog_json_value value)
 {
     builder->conversation->stream = value.type == ACOG_JSON_TRUE;
@@ -270,6 +279,7 @@ static const struct {
     {{"output_config", 13}, read_output_config},
     {{"output_format", 13}, read_format},
     {{"metadata", 8}, read_metadata},
+    {{"thread", 6}, read_thread},
 };
 
 /* An empty list asks for nothing, whatever the field would ask for. */

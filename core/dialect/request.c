@@ -236,6 +236,12 @@ static void read_max_completion_tokens(struct acog_request_reader *reader,
     reader->max_completion_tokens = read_limit(reader, place, 1);
 }
 
+static void read_thread(struct acog_request_reader *reader, const struct acog_request_place *place)
+{
+    (void)place;
+    reader->request->threaded = acog_request_pass(reader).type != ACOG_JSON_NULL;
+}
+
 static void read_choices(struct acog_request_reader *reader, const struct acog_request_place *place)
 {
     int64_t number = read_limit(reader, place, 1);
@@ -316,6 +322,7 @@ static const struct field messages_fields[] = {
     FIELD("tools", acog_request_read_tools),
     FIELD("output_config", read_format),
     FIELD("output_format", read_format),
+    FIELD("thread", read_thread),
     FIELDS_END,
 };
 

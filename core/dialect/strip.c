@@ -4,6 +4,10 @@
  *   messages   thinking and redacted_thinking blocks with a tag; a message of which nothing is left
  *   responses  reasoning items with a tag
  *   chat       reasoning_details with a tag, and the reasoning_content that came with them
+ *
+ * Anthropic lets a model think by a budget in a tool loop only when each turn of the loop begins with what it thought.
+ * Where another provider served one of them there is nothing left that it could begin with: then `thinking` is left out,
+ * as where the request is translated (write_messages.c).
  */
 #include "acog/contract.h"
 #include "acog/dialect.h"
@@ -114,14 +118,83 @@ static void put_messages(struct strip *strip, struct acog_json_value list)
     put(strip, ACOG_VIEW("]"));
 }
 
-enum acog_code acog_dialect_strip_foreign(struct acog_view object, struct acog_buffer *out)
+/* -- thinking in a loop ---------------------------------------------------------------------------- */
+
+static bool has_type(struct acog_json_value block, struct acog_view type)
+{
+    struct acog_json_value found;
+    return acog_json_member(block, ACOG_VIEW("type"), &found) && acog_json_text_is(found, type);
+}
+
+/* What is left of a message. */
+struct kept {
+    bool begun;
+    bool begins_with_thinking;
+    bool calls;
+    bool results;
+};
+
+static struct kept look(struct acog_json_value content)
+{
+    struct kept kept = {.begun = false};
+    struct acog_json_cursor cursor = acog_json_enter(content);
+    while (!cursor.object && acog_json_next(&cursor)) {
+        if (is_foreign_block(cursor.value)) {
+            continue;
+        }
+        if (!kept.begun) {
+            kept.begins_with_thinking = has_type(cursor.value, ACOG_VIEW("thinking")) ||
+                                        has_type(cursor.value, ACOG_VIEW("redacted_thinking"));
+        }
+        kept.begun = true;
+        kept.calls = kept.calls || has_type(cursor.value, ACOG_VIEW("tool_use"));
+        kept.results = kept.results || has_type(cursor.value, ACOG_VIEW("tool_result"));
+    }
+    return kept;
+}
+
+/* Whether a turn since the user spoke last calls a tool and does not begin with thinking. */
+static bool loop_lost_its_thoughts(struct acog_json_value messages)
+{
+    static const struct acog_view names[] = {{"role", 4}, {"content", 7}};
+    bool lost = false;
+    struct acog_json_cursor cursor = acog_json_enter(messages);
+    while (!cursor.object && acog_json_next(&cursor)) {
+        struct acog_json_value found[2];
+        acog_json_members(cursor.value, names, found, 2);
+        struct kept kept = look(found[1]);
+        if (acog_json_text_is(found[0], ACOG_VIEW("assistant"))) {
+            lost = lost || (kept.calls && !kept.begins_with_thinking);
+        } else if (!kept.results) {
+            lost = false;
+        }
+    }
+    return lost;
+}
+
+static bool must_not_think(struct acog_json_value body)
+{
+    static const struct acog_view names[] = {{"thinking", 8}, {"messages", 8}};
+    struct acog_json_value found[2];
+    acog_json_members(body, names, found, 2);
+    return has_type(found[0], ACOG_VIEW("enabled")) && loop_lost_its_thoughts(found[1]);
+}
+
+/* -- the body -------------------------------------------------------------------------------------- */
+
+enum acog_code acog_dialect_strip_foreign(struct acog_view object, struct acog_buffer *out,
+                                          bool *thinking_lost)
 {
     struct strip strip = {.out = out};
-    struct acog_json_cursor cursor =
-        acog_json_enter((struct acog_json_value){.raw = object, .type = ACOG_JSON_OBJECT});
+    struct acog_json_value body = {.raw = object, .type = ACOG_JSON_OBJECT};
+    struct acog_json_cursor cursor = acog_json_enter(body);
     bool first = true;
+    *thinking_lost = must_not_think(body);
     put(&strip, ACOG_VIEW("{"));
     while (acog_json_next(&cursor)) {
+        if (*thinking_lost && acog_json_key_is(&cursor, ACOG_VIEW("thinking"))) {
+            continue;
+        }
         put_member(&strip, &cursor, &first);
         if (cursor.value.type == ACOG_JSON_ARRAY &&
             (acog_json_key_is(&cursor, ACOG_VIEW("messages")) ||

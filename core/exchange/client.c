@@ -225,12 +225,16 @@ static enum acog_code strip_foreign(struct acog_exchange *exchange)
     struct acog_request_problem problem = {{0}};
     struct acog_view body = exchange->client.body;
     acog_buffer_init(&exchange->stripped, body.len + 1);
-    enum acog_code code =
-        acog_dialect_strip_foreign(exchange->client.read.spans.object, &exchange->stripped);
+    enum acog_code code = acog_dialect_strip_foreign(
+        exchange->client.read.spans.object, &exchange->stripped, &exchange->client.thinking_lost);
     if (code == ACOG_OK) {
         code = read_body(exchange, acog_buffer_view(&exchange->stripped), &problem);
     }
-    return code == ACOG_INVALID ? read_body(exchange, body, &problem) : code;
+    if (code == ACOG_INVALID) {
+        exchange->client.thinking_lost = false;
+        return read_body(exchange, body, &problem);
+    }
+    return code;
 }
 
 bool acog_exchange_read_client(struct acog_exchange *exchange,

@@ -17,6 +17,9 @@
 #define DETAIL_MAX       ((size_t)512)
 #define TYPE_MAX         ((size_t)64)
 
+/* Behind the code: what Anthropic's SDKs read when a thread is refused, to send all messages instead. */
+#define THREAD_REFUSED ACOG_VIEW("\",\"details\":{\"error_code\":\"thread_unsupported_request\"}}")
+
 /* -- texts by class -------------------------------------------------------------------------------- */
 
 /* What a class says when the policy gives it no words. */
@@ -185,6 +188,8 @@ void acog_exchange_error_of_answer(const struct acog_exchange *exchange,
     error->retry_after_ms = answer->retry_after_ms;
     error->attempt = failed_attempt(exchange, answer);
     error->upstream_status = answer->upstream_status;
+    error->thread_refused = !answer->by_class && exchange->client.read.threaded &&
+                            answer->condition == ACOG_CONDITION_INVALID_REQUEST;
     error->words = (struct acog_exchange_words){.model = exchange->client.read.model,
                                                 .channel = channel_of(exchange, error->attempt),
                                                 .detail = answer->detail};
@@ -385,14 +390,14 @@ enum acog_code acog_exchange_write_error(enum acog_dialect dialect,
                                            ? ACOG_VIEW("{\"type\":\"error\",\"error\":{\"type\":\"")
                                            : ACOG_VIEW("{\"error\":{\"type\":\""),
                                        type, ACOG_VIEW("\",\"message\":\"")};
-    const struct acog_view after[] = {anthropic ? ACOG_VIEW("\",\"code\":\"")
-                                                : ACOG_VIEW("\",\"param\":null,\"code\":\""),
-                                      error->code,
-                                      ACOG_VIEW("\"}"),
-                                      ACOG_VIEW(""),
-                                      ACOG_VIEW(",\"request_id\":\""),
-                                      request_id,
-                                      ACOG_VIEW("\"")};
+    const struct acog_view after[] = {
+        anthropic ? ACOG_VIEW("\",\"code\":\"") : ACOG_VIEW("\",\"param\":null,\"code\":\""),
+        error->code,
+        anthropic && error->thread_refused ? THREAD_REFUSED : ACOG_VIEW("\"}"),
+        ACOG_VIEW(""),
+        ACOG_VIEW(",\"request_id\":\""),
+        request_id,
+        ACOG_VIEW("\"")};
     enum acog_code code = acog_exchange_write_parts(out, before, 3);
     if (code == ACOG_OK) {
         code = acog_exchange_write_message(error, out);

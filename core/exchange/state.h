@@ -129,7 +129,8 @@ struct acog_exchange_client {
     struct acog_view query;
     enum acog_surface surface;
     enum acog_dialect dialect; /* in which it is told of errors */
-    struct acog_view body; /* for upstreams of its own dialect */
+    struct acog_view body;     /* for upstreams of its own dialect */
+    bool thinking_lost;        /* the client's `thinking` is not in it */
     struct acog_client_request read;
     struct acog_view pin_span; /* of the body, to be stripped; empty: none */
     struct acog_request_facts facts;
@@ -177,7 +178,7 @@ struct acog_exchange {
     char texts[ACOG_EXCHANGE_TEXTS_BYTES];
     size_t texts_used;
     struct acog_arena arena;
-    struct acog_arena scratch; /* of one call */
+    struct acog_arena scratch;   /* of one call */
     struct acog_buffer stripped; /* client.body, when it is not the one that came */
     struct acog_arena conversation_arena;
     const struct acog_conversation
@@ -452,6 +453,7 @@ struct acog_exchange_error {
     struct acog_view message; /* a template, or `relayed` */
     bool relayed;             /* `message` is the provider's, taken as it is */
     bool overloaded;          /* Anthropic has a type of its own for it */
+    bool thread_refused;      /* likewise a word, by which its SDKs go on without a thread */
     struct acog_view body;    /* instead of all that: the provider's own, verbatim; empty: none */
     struct acog_view content_type; /* of `body` */
     int64_t retry_after_ms;        /* -1: none */

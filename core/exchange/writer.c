@@ -82,6 +82,29 @@ static void cut_body(struct acog_view body, const struct acog_splice *edits,
     }
 }
 
+/* Names the field, behind what else was dropped. */
+static enum acog_code name_thinking_lost(struct acog_exchange *exchange,
+                                         struct acog_exchange_attempt *attempt)
+{
+    const struct acog_view name = ACOG_VIEW("thinking");
+    size_t room = attempt->dropped.len + 2 + name.len;
+    char *memory = acog_exchange_take_text(exchange, room);
+    if (memory == NULL) {
+        return ACOG_NO_MEMORY;
+    }
+    struct acog_buffer names;
+    acog_buffer_init_over(&names, memory, room);
+    enum acog_code code = acog_buffer_append(&names, attempt->dropped);
+    if (code == ACOG_OK && names.len > 0) {
+        code = acog_buffer_append(&names, ACOG_VIEW(", "));
+    }
+    if (code == ACOG_OK) {
+        code = acog_buffer_append(&names, name);
+    }
+    attempt->dropped = acog_buffer_view(&names);
+    return code;
+}
+
 static enum acog_code write_body(struct acog_exchange *exchange,
                                  struct acog_exchange_attempt *attempt)
 {
@@ -100,7 +123,7 @@ static enum acog_code write_body(struct acog_exchange *exchange,
         acog_splice_edit(&edits, client->pin_span, (struct acog_view){0});
     }
     cut_body(client->body, &edits, &attempt->order);
-    return ACOG_OK;
+    return client->thinking_lost ? name_thinking_lost(exchange, attempt) : ACOG_OK;
 }
 
 /* -- headers --------------------------------------------------------------------------------------- */

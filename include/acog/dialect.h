@@ -42,6 +42,7 @@ struct acog_client_request {
     bool tools;
     bool images;
     bool structured; /* a response format or schema was asked for */
+    bool threaded;   /* messages: its provider is to hold the conversation */
     bool
         foreign_opaque; /* it holds another provider's signatures, tagged: see acog_dialect_strip_foreign() */
     struct acog_request_spans spans;
@@ -62,9 +63,10 @@ enum acog_code acog_dialect_read_request(enum acog_surface surface, struct acog_
                                          struct acog_request_problem *problem) ACOG_MUST_CHECK;
 
 /* Appends the object of a body that was read, without what only another provider can read (a conversation that went
- * through a translation before): for an upstream of the client's own dialect, which refuses such. */
-enum acog_code acog_dialect_strip_foreign(struct acog_view object,
-                                          struct acog_buffer *out) ACOG_MUST_CHECK;
+ * through a translation before): for an upstream of the client's own dialect, which refuses such. `thinking_lost`: that
+ * field was left out with it, because the tool loop that is running cannot go on with it. */
+enum acog_code acog_dialect_strip_foreign(struct acog_view object, struct acog_buffer *out,
+                                          bool *thinking_lost) ACOG_MUST_CHECK;
 
 /* The values at a body path such as "provider.only" (a string or a list of strings), for a pin. Returns how many
  * (at most `max`); `span` is the top-level member to strip, with the comma that belongs to it (empty: no such

@@ -553,6 +553,21 @@ static void a_text_that_is_cut_is_an_incomplete_message(void **state)
     is_whole(&run, " 'resp_c' 'm' 'completed' null [" HEY_MESSAGE "]" USAGE("1", "1", "2"));
 }
 
+/* An item that OpenAI never gave would be refused there, when the conversation comes back. */
+static void reasoning_that_nobody_signed_says_whose_it_was(void **state) /* B28 */
+{
+    (void)state;
+    struct run run;
+    begin(&run, ACOG_DIALECT_GEMINI, &acog_responses_whole_form);
+    acog_flow_begin(&run.flow, text("g"), text("m"));
+    acog_flow_text(&run.flow, ACOG_FLOW_REASONING, 0, text("hm"));
+    usage(&run, 1, 1);
+    is_whole(
+        &run,
+        " 'resp_g' 'm' 'completed' null [{'id':'rs_g_0','type':'reasoning','summary':[{'type':"
+        "'summary_text','text':'hm'}],'encrypted_content':'acog.gemini..'}]" USAGE("1", "1", "2"));
+}
+
 /* Decision 10 */
 static void the_note_is_a_part_of_its_own_after_reasoning(void **state)
 {
@@ -566,9 +581,10 @@ static void the_note_is_a_part_of_its_own_after_reasoning(void **state)
     usage(&run, 1, 1);
     is_whole(&run,
              " 'resp_c' 'm' 'completed' null [{'id':'rs_c_0','type':'reasoning','summary':[{'type':"
-             "'summary_text','text':'hm'}]},{'id':'msg_c_1','type':'message','status':'completed',"
-             "'role':'assistant','content':[{'type':'output_text','annotations':[],'logprobs':[],"
-             "'text':'[note]\\n\\n'}," HEY_PART "]}]" USAGE("1", "1", "2"));
+             "'summary_text','text':'hm'}],'encrypted_content':'acog.chat..'},{'id':'msg_c_1',"
+             "'type':'message','status':'completed','role':'assistant','content':[{'type':"
+             "'output_text','annotations':[],'logprobs':[],'text':'[note]\\n\\n'}," HEY_PART
+             "]}]" USAGE("1", "1", "2"));
 }
 
 /* -- memory and caps ------------------------------------------------------------------------------- */
@@ -651,6 +667,7 @@ int main(void)
         cmocka_unit_test(a_refusal_says_why),
         cmocka_unit_test(a_refusal_in_the_models_words_is_a_whole_answer),
         cmocka_unit_test(a_text_that_is_cut_is_an_incomplete_message),
+        cmocka_unit_test(reasoning_that_nobody_signed_says_whose_it_was),
         cmocka_unit_test(the_note_is_a_part_of_its_own_after_reasoning),
         cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(an_answer_that_is_too_big_is_an_ordinary_error),

@@ -216,6 +216,73 @@ static void a_broken_tool_history_is_refused_where_it_is_translated(void **state
     driver_fini(&driver);
 }
 
+/* A thread is state at its provider; the SDKs of Anthropic know the word, and send all messages instead. */
+static void a_thread_is_refused_in_the_word_that_its_sdk_knows(void **state) /* decision 14 */
+{
+    static const struct {
+        const char *thread;
+        bool refused;
+    } rows[] = {{"{\"type\":\"create\"}", true},
+                {"{\"type\":\"continue\",\"previous_message_id\":\"msg_1\"}", true},
+                {"null", false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct driver driver;
+        char body[256];
+        snprintf(body, sizeof(body),
+                 "{\"model\":\"m\",\"max_tokens\":9,\"messages\":[{\"role\":\"user\",\"content\":"
+                 "\"hi\"}],\"thread\":%s}",
+                 rows[i].thread);
+        init(&driver, CHAT, CHAT);
+        driver_post(&driver, "/v1/messages", body);
+        assert_int_equal(driver.send_count, rows[i].refused ? 0 : 1);
+        if (rows[i].refused) {
+            assert_int_equal(driver.status, 400);
+            assert_told(&driver, "send all of its messages, without thread");
+            assert_told(&driver, "\"code\":\"invalid_request\",\"details\":{\"error_code\":"
+                                 "\"thread_unsupported_request\"}}");
+        } else {
+            driver_failed(&driver, 1, ACOG_CAUSE_CLOSED);
+        }
+        driver_fini(&driver);
+    }
+}
+
+static void a_thread_at_a_provider_of_messages_goes_as_it_came(void **state)
+{
+    (void)state;
+    struct driver driver;
+    init(&driver, MESSAGES, CHAT);
+    driver_post(&driver, "/v1/messages",
+                "{\"model\":\"m\",\"max_tokens\":9,\"messages\":[{\"role\":\"user\",\"content\":"
+                "\"hi\"}],\"thread\":{\"type\":\"create\"}}");
+    assert_int_equal(driver.send_count, 1);
+    assert_sent(&driver, 0, "\"thread\":{\"type\":\"create\"}");
+    driver_failed(&driver, 1, ACOG_CAUSE_CLOSED);
+    driver_fini(&driver);
+}
+
+static void what_a_loop_lost_on_its_way_back_is_named(void **state) /* B22, B28 */
+{
+    (void)state;
+    struct driver driver;
+    init(&driver, MESSAGES, CHAT);
+    driver_post(&driver, "/v1/messages",
+                "{\"model\":\"m\",\"max_tokens\":9000,\"thinking\":{\"type\":\"enabled\","
+                "\"budget_tokens\":1024},\"messages\":[{\"role\":\"user\",\"content\":\"hi\"},"
+                "{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"x\","
+                "\"signature\":\"acog.chat..\"},{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"f\","
+                "\"input\":{}}]},{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\","
+                "\"tool_use_id\":\"a\",\"content\":\"1\"}]}]}");
+    assert_false(driver_has(&driver.sends[0].body, "thinking"));
+    driver_head(&driver, 1, 200, "application/json");
+    driver_text(&driver, 1, MESSAGES_WHOLE);
+    driver_end(&driver, 1);
+    driver_header_is(&driver, "x-acog-dropped-params: thinking\n");
+    driver_fini(&driver);
+}
+
 /* -- moves ----------------------------------------------------------------------------------------- */
 
 static void the_second_attempt_may_speak_another_dialect(void **state)
@@ -405,6 +472,9 @@ int main(void)
         cmocka_unit_test(what_cannot_be_told_is_a_400_that_names_the_place),
         cmocka_unit_test(a_connection_that_can_be_told_is_taken_instead),
         cmocka_unit_test(a_broken_tool_history_is_refused_where_it_is_translated),
+        cmocka_unit_test(what_a_loop_lost_on_its_way_back_is_named),
+        cmocka_unit_test(a_thread_is_refused_in_the_word_that_its_sdk_knows),
+        cmocka_unit_test(a_thread_at_a_provider_of_messages_goes_as_it_came),
         cmocka_unit_test(the_second_attempt_may_speak_another_dialect),
         cmocka_unit_test(and_back_to_the_clients_own),
         cmocka_unit_test(another_providers_signature_does_not_reach_the_clients_own_dialect),
