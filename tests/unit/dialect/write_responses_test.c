@@ -412,6 +412,14 @@ static void structured_output_is_its_own_format_or_one_tool(void **state)
                "{'model':'c','messages':[{'role':'user','content':'x'}],'response_format':{'type':"
                "'json_schema','json_schema':{'name':'p','schema':{}}}}",
                "a JSON schema cannot be enforced");
+    /* At messages a schema is always kept, and there is no word for it. */
+    messages_are_written(
+        "{'model':'c','max_tokens':20,'output_config':{'format':{'type':'json_schema','schema':{"
+        "'a':1}}},'messages':[{'role':'user','content':'x'}]}",
+        "{'model':'m','input':[{'type':'message','role':'user','content':[{'type':'input_text',"
+        "'text':'x'}]}],'max_output_tokens':20,'text':{'format':{'type':'json_schema','name':"
+        "'answer','schema':{'a':1},'strict':true}},'store':false}",
+        "");
 }
 
 #define ENCRYPTED ",'include':['reasoning.encrypted_content']"
