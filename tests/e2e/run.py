@@ -18,13 +18,14 @@ def fill(template, folder, **values):
         text = file.read()
     for name, value in values.items():
         text = text.replace("@" + name + "@", value)
-    path = os.path.join(folder, template.removesuffix(".in"))
+    path = os.path.join(folder, os.path.basename(template).removesuffix(".in"))
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     return path
 
 
-def python_tests(folder):
+def install_python(folder):
+    """Returns the interpreter that has the SDKs."""
     venv = os.path.join(folder, "venv")
     wanted = os.path.join(HERE, "requirements.txt")
     stamp = os.path.join(venv, "installed.txt")
@@ -32,21 +33,26 @@ def python_tests(folder):
         subprocess.run([sys.executable, "-m", "venv", venv], check=True)
         subprocess.run([f"{venv}/bin/pip", "install", "--quiet", "-r", wanted], check=True)
         shutil.copy(wanted, stamp)
-    return [f"{venv}/bin/python", os.path.join(HERE, "sdk_test.py")], folder
+    return f"{venv}/bin/python"
 
 
-def node_tests(folder):
-    for name in ("package.json", "sdk_test.mjs"):
-        shutil.copy(os.path.join(HERE, name), folder)
+def install_node(folder, source, names):
+    """Copies the scripts to where Node finds the SDKs. Returns those that hold tests."""
+    shutil.copy(os.path.join(HERE, "package.json"), folder)
+    for name in names:
+        shutil.copy(os.path.join(source, name), folder)
     subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--loglevel=error"], cwd=folder, check=True)
-    return ["node", "--test", "sdk_test.mjs"], folder
+    return [name for name in names if name.endswith("_test.mjs")]
 
 
 def main():
     acog, build, language = sys.argv[1:]
     folder = os.path.join(build, "e2e", language)
     os.makedirs(folder, exist_ok=True)
-    command, where = python_tests(folder) if language == "python" else node_tests(folder)
+    if language == "python":
+        command = [install_python(folder), os.path.join(HERE, "sdk_test.py")]
+    else:
+        command = ["node", "--test", *install_node(folder, HERE, ("sdk_test.mjs",))]
     key = {"ACOG_TEST_KEY": "sk-upstream-secret-0123456789"}
     logs = [open(os.path.join(folder, name), "wb") for name in ("provider.log", "gateway.log")]
     with Running(acog, fill("provider.lua.in", folder), log=logs[0]) as provider:
@@ -54,7 +60,7 @@ def main():
         with Running(acog, configuration, key, log=logs[1]) as gateway:
             environment = {**os.environ, "ACOG_URL": f"http://{gateway.listen}",
                            "ACOG_PROVIDER_ADMIN": f"http://{provider.admin}"}
-            code = subprocess.run(command, cwd=where, env=environment, check=False, timeout=300).returncode
+            code = subprocess.run(command, cwd=folder, env=environment, check=False, timeout=300).returncode
     for log in logs:
         log.close()
         with open(log.name, encoding="utf-8") as file:
