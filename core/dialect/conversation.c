@@ -207,10 +207,15 @@ static void order_parts(struct acog_turn *turn)
 
 /* -- empty texts ----------------------------------------------------------------------------------- */
 
-/* A text that every provider refuses: nothing, or white space only (B04, B05). */
+/* A text that every provider refuses: nothing, or white space only (B04, B05). Also what some dialects can tell only
+ * as a text: a refusal, a document of plain text. */
 static bool is_blank(const struct acog_part *part)
 {
-    return part->kind == ACOG_PART_TEXT && acog_text_is_blank(acog_text_of(part->text));
+    if (part->kind == ACOG_PART_MEDIA) {
+        return part->media.source == ACOG_MEDIA_TEXT && acog_text_is_blank(part->media.data);
+    }
+    return (part->kind == ACOG_PART_TEXT || part->kind == ACOG_PART_REFUSAL) &&
+           acog_text_is_blank(acog_text_of(part->text));
 }
 
 /* Takes blank texts out; their cache marker goes to the nearest part before them that has none, or is dropped. */

@@ -76,6 +76,19 @@ static enum acog_code check_parts(const struct acog_conversation *conversation,
     return ACOG_OK;
 }
 
+/* Whether anything is left for a provider that did not make the reasoning. */
+static bool says_anything(const struct acog_conversation *conversation)
+{
+    for (const struct acog_turn *turn = conversation->turns; turn != NULL; turn = turn->next) {
+        for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
+            if (part->kind != ACOG_PART_REASONING) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 enum acog_code acog_conversation_fits(const struct acog_conversation *conversation,
                                       enum acog_dialect dialect,
                                       const struct acog_model_rules *rules,
@@ -90,6 +103,9 @@ enum acog_code acog_conversation_fits(const struct acog_conversation *conversati
     }
     if (code == ACOG_OK) {
         code = check_parts(conversation, problem);
+    }
+    if (code == ACOG_OK && !says_anything(conversation)) {
+        code = refuse(problem, "the conversation holds nothing but a provider's reasoning");
     }
     if (code != ACOG_OK) {
         return code;

@@ -78,8 +78,9 @@ static void read_tools(struct acog_conversation_builder *builder, struct acog_js
     for (size_t i = 0; acog_json_next(&cursor) && builder->code == ACOG_OK; i++) {
         struct acog_json_value found[COUNT(names)];
         acog_json_members(cursor.value, names, found, COUNT(names));
-        if (cursor.value.type != ACOG_JSON_OBJECT || found[1].type != ACOG_JSON_STRING) {
-            acog_builder_refuse(builder, "tools[%zu].name: must be a string", i);
+        if (cursor.value.type != ACOG_JSON_OBJECT || acog_text_of(found[1]).bytes.len == 0) {
+            acog_builder_refuse(builder, "tools[%zu].name: must be a string that says something",
+                                i);
             return;
         }
         struct acog_tool *tool = acog_builder_tool(builder);

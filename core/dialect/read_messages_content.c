@@ -379,7 +379,7 @@ static void read_tool_use(struct content_reader *reader, struct acog_json_value 
         {"id", 2}, {"name", 4}, {"input", 5}, {"cache_control", 13}};
     struct acog_json_value found[COUNT(names)];
     acog_json_members(block, names, found, COUNT(names));
-    if (found[0].type != ACOG_JSON_STRING || found[1].type != ACOG_JSON_STRING) {
+    if (acog_text_of(found[0]).bytes.len == 0 || acog_text_of(found[1]).bytes.len == 0) {
         refuse(reader, ": a tool_use needs an id and a name");
         return;
     }

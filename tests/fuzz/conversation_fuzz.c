@@ -1,11 +1,13 @@
 /* conversation_fuzz.c - any bytes as a client's body that is told in another dialect. The first byte chooses the surface
  * and the dialect, the second one the model's rules.
  *
- * What is written is strict JSON that the dialect's own reader takes, as a request and as a conversation; told back in
- * the client's dialect it is taken there too. What is refused says why.
+ * What is written is strict JSON that the dialect's own reader takes, as a request and as a conversation. Told back in
+ * the client's dialect it is taken there too, and says the same (tests/support/conversation_normal.h). What is refused
+ * says why.
  */
 #include "acog/contract.h"
 #include "acog/translate.h"
+#include "tests/support/conversation_normal.h"
 #ifdef ACOG_FUZZING
 #include "json_mutator.h"
 #endif
@@ -60,28 +62,24 @@ static const struct acog_conversation *read(enum acog_surface surface, struct ac
     return code == ACOG_OK ? conversation : NULL;
 }
 
-/* False: it does not fit, or there is no memory. */
-static bool write(const struct acog_conversation *conversation, enum acog_dialect from,
-                  enum acog_dialect to, const struct acog_model_rules *rules,
-                  struct acog_arena *arena, struct acog_buffer *out)
+/* False: it does not fit, or there is no memory. `translation` is about the way, and filled in. */
+static bool write(const struct acog_conversation *conversation,
+                  struct acog_translation *translation, struct acog_arena *arena,
+                  struct acog_buffer *out)
 {
     struct acog_request_problem problem = {{0}};
-    struct acog_translation translation = {
-        .client = from,
-        .upstream = to,
-        .rules = rules,
-        .model = ACOG_VIEW("m-\"1\""),
-        .request_id = ACOG_VIEW("r"),
-        .max_tokens = -1,
-    };
-    enum acog_code code = acog_conversation_fits(conversation, to, rules, &problem);
+    translation->model = ACOG_VIEW("m-\"1\"");
+    translation->request_id = ACOG_VIEW("r");
+    translation->max_tokens = -1;
+    enum acog_code code =
+        acog_conversation_fits(conversation, translation->upstream, translation->rules, &problem);
     ACOG_ASSERT(code == ACOG_OK || problem.text[0] != '\0');
     if (code == ACOG_OK) {
-        code = acog_conversation_write(conversation, &translation, arena, out);
+        code = acog_conversation_write(conversation, translation, arena, out);
         ACOG_ASSERT(code != ACOG_INVALID);
     }
-    for (size_t i = 0; i < translation.dropped.len; i++) { /* it goes into a header */
-        ACOG_ASSERT(translation.dropped.ptr[i] >= 0x20 && translation.dropped.ptr[i] < 0x7f);
+    for (size_t i = 0; i < translation->dropped.len; i++) { /* it goes into a header */
+        ACOG_ASSERT(translation->dropped.ptr[i] >= 0x20 && translation->dropped.ptr[i] < 0x7f);
     }
     return code == ACOG_OK;
 }
@@ -94,29 +92,95 @@ static void is_json(struct acog_view text)
     ACOG_ASSERT(value.type == ACOG_JSON_OBJECT);
 }
 
+static void show(struct acog_buffer *out, const struct acog_conversation *conversation,
+                 enum acog_dialect via)
+{
+    acog_buffer_init(out, BODY_MAX * 4);
+    normal_turns(out, conversation, via);
+}
+
+static void tools_are_same(const struct normal_trip *trip)
+{
+    struct acog_buffer first;
+    struct acog_buffer back;
+    acog_buffer_init(&first, BODY_MAX * 4);
+    acog_buffer_init(&back, BODY_MAX * 4);
+    normal_tools(&first, trip->first);
+    normal_tools(&back, trip->back);
+    ACOG_ASSERT(acog_view_equal(acog_buffer_view(&first), acog_buffer_view(&back)));
+    acog_buffer_fini(&first);
+    acog_buffer_fini(&back);
+}
+
+static void is_same(const struct normal_trip *trip, bool by_tool)
+{
+    struct acog_buffer first;
+    struct acog_buffer back;
+    show(&first, trip->first, trip->via);
+    show(&back, trip->back, trip->via);
+    ACOG_ASSERT(acog_view_equal(acog_buffer_view(&first), acog_buffer_view(&back)));
+    acog_buffer_fini(&first);
+    acog_buffer_fini(&back);
+    /* A list of names that may be cut proves nothing. */
+    if (trip->dropped[0].len + ACOG_DROPPED_NAME_MAX > ACOG_DROPPED_BYTES_MAX) {
+        return;
+    }
+    normal_settings(trip, by_tool);
+    if (!by_tool) {
+        tools_are_same(trip);
+    }
+}
+
+/* The way back, to a model that takes everything its dialect has. */
+static void come_back(enum acog_surface surface, const struct acog_conversation *first,
+                      const struct acog_translation *there, struct acog_view body,
+                      struct acog_arena *arena)
+{
+    struct acog_model_rules rules = acog_model_rules_default(there->client);
+    struct acog_request_problem problem;
+    struct acog_buffer back;
+    rules.system_anywhere = true;
+    struct acog_translation translation = {
+        .client = there->upstream, .upstream = there->client, .rules = &rules};
+    const struct acog_conversation *conversation =
+        read(surfaces[there->upstream], body, arena, true);
+    acog_buffer_init(&back, BODY_MAX);
+    if (conversation != NULL && write(conversation, &translation, arena, &back)) {
+        is_json(acog_buffer_view(&back));
+        conversation = read(surface, acog_buffer_view(&back), arena, true);
+        if (conversation != NULL) {
+            const struct normal_trip trip = {
+                .first = first,
+                .back = conversation,
+                .from = there->client,
+                .via = there->upstream,
+                .dropped = {there->dropped, translation.dropped},
+            };
+            is_same(&trip, there->schema_by_tool || translation.schema_by_tool);
+        }
+    } else if (conversation != NULL && back.len == 0) {
+        /* What its own dialect takes it also takes when it comes back. */
+        ACOG_ASSERT(acog_conversation_fits(first, there->client, &rules, &problem) != ACOG_OK);
+    }
+    acog_buffer_fini(&back);
+}
+
 static void there_and_back(enum acog_surface surface, enum acog_dialect to, struct acog_view body,
                            uint8_t choice, struct acog_arena *arena)
 {
-    enum acog_dialect from = acog_surface_dialect(surface);
     struct acog_model_rules rules = rules_for(to, choice);
     struct acog_buffer there;
-    struct acog_buffer back;
+    struct acog_translation translation = {
+        .client = acog_surface_dialect(surface), .upstream = to, .rules = &rules};
     acog_buffer_init(&there, BODY_MAX);
-    acog_buffer_init(&back, BODY_MAX);
     const struct acog_conversation *conversation = read(surface, body, arena, false);
-    if (conversation != NULL && write(conversation, from, to, &rules, arena, &there)) {
+    if (conversation != NULL && write(conversation, &translation, arena, &there)) {
         is_json(acog_buffer_view(&there));
         if (to != ACOG_DIALECT_GEMINI) { /* it has no surface: nothing reads its requests */
-            struct acog_model_rules own = rules_for(from, choice);
-            conversation = read(surfaces[to], acog_buffer_view(&there), arena, true);
-            if (conversation != NULL && write(conversation, to, from, &own, arena, &back)) {
-                is_json(acog_buffer_view(&back));
-                (void)read(surface, acog_buffer_view(&back), arena, true);
-            }
+            come_back(surface, conversation, &translation, acog_buffer_view(&there), arena);
         }
     }
     acog_buffer_fini(&there);
-    acog_buffer_fini(&back);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -137,6 +137,22 @@ static void a_conversation_says_something(void **state)
     is_refused(&scene, "no message");
 }
 
+/* Found by the fuzzer: messages tells the one as a text, chat and responses the other. */
+static void a_blank_refusal_or_document_goes_like_a_blank_text(void **state) /* B05 */
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    (void)say(&scene, ACOG_TURN_USER, "\"a\"");
+    acog_builder_part(&scene.builder, ACOG_TURN_USER, ACOG_PART_MEDIA)->media =
+        (struct acog_media){.kind = ACOG_MEDIA_DOCUMENT,
+                            .source = ACOG_MEDIA_TEXT,
+                            .data = acog_text_plain(ACOG_VIEW(" "))};
+    acog_builder_part(&scene.builder, ACOG_TURN_ASSISTANT, ACOG_PART_REFUSAL)->text =
+        json("\"\\n\"");
+    finishes_as(&scene, "user text \"a\"\n");
+}
+
 /* -- tools (decision 13) --------------------------------------------------------------------------- */
 
 static void a_call_without_arguments_has_an_empty_object(void **state) /* B06 */
@@ -276,6 +292,17 @@ static void what_would_not_mean_the_same_is_refused_by_name(void **state) /* dec
     assert_unfit(&scene, "server_tool_use");
 }
 
+/* Found by the fuzzer: another provider than the one that reasoned would get an empty list of messages. */
+static void a_conversation_that_only_thought_cannot_be_told(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    acog_builder_part(&scene.builder, ACOG_TURN_ASSISTANT, ACOG_PART_REASONING)->text =
+        json("\"hm\"");
+    assert_unfit(&scene, "nothing but a provider's reasoning");
+}
+
 /* -- what writers share ---------------------------------------------------------------------------- */
 
 static void what_is_not_sent_is_named_once_in_letters_that_fit_a_header(void **state)
@@ -303,6 +330,7 @@ int main(void)
         cmocka_unit_test(a_blank_text_goes_and_its_marker_moves_to_what_stands_before_it),
         cmocka_unit_test(turns_that_meet_over_a_blank_one_are_one),
         cmocka_unit_test(a_conversation_says_something),
+        cmocka_unit_test(a_blank_refusal_or_document_goes_like_a_blank_text),
         cmocka_unit_test(a_call_without_arguments_has_an_empty_object),
         cmocka_unit_test(arguments_that_are_no_object_are_refused_by_the_calls_id),
         cmocka_unit_test(a_result_answers_a_call_of_the_turn_before_it),
@@ -312,6 +340,7 @@ int main(void)
         cmocka_unit_test(a_chosen_tool_is_a_declared_one_and_nothing_is_chosen_from_none),
         cmocka_unit_test(a_field_is_known_by_its_dialects_name_and_null_is_absent),
         cmocka_unit_test(what_would_not_mean_the_same_is_refused_by_name),
+        cmocka_unit_test(a_conversation_that_only_thought_cannot_be_told),
         cmocka_unit_test(what_is_not_sent_is_named_once_in_letters_that_fit_a_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -452,6 +452,12 @@ static void broken_messages_are_refused_with_their_place(void **state)
     is_refused("{'messages':[{'role':'user','content':'x'},{'role':'assistant','content':[{'type':"
                "'tool_use','name':'f'}]}]}",
                "messages[1].content[0]: a tool_use needs an id");
+    is_refused("{'messages':[{'role':'user','content':'x'},{'role':'assistant','content':[{'type':"
+               "'tool_use','id':'a','name':'','input':{}}]}]}",
+               "messages[1].content[0]: a tool_use needs an id");
+    is_refused("{'messages':[{'role':'user','content':'x'}],'tools':[{'name':'',"
+               "'input_schema':{'type':'object'}}]}",
+               "tools[0].name");
     is_refused("{'messages':[{'role':'user','content':[{'type':'tool_result'}]}]}",
                "messages[0].content[0].tool_use_id");
     is_refused(
