@@ -412,10 +412,20 @@ static bool enter(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t key
     return true;
 }
 
+static void text_or_wait(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t key,
+                         struct acog_text text)
+{
+    struct acog_flow_waiting *waiting = NULL;
+    if (enter(flow, kind, key, &waiting)) {
+        write_text(flow, text);
+    } else if (waiting != NULL) {
+        acog_flow_keep_inside(flow, &waiting->text, text);
+    }
+}
+
 void acog_flow_text(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t key,
                     struct acog_text text)
 {
-    struct acog_flow_waiting *waiting = NULL;
     bool aside = flow->translation->schema_by_tool && kind == ACOG_FLOW_TEXT;
     if (!alive(flow) || text.bytes.len == 0 || aside) {
         return; /* with a schema the answer is the JSON text, and nothing before it */
@@ -423,11 +433,7 @@ void acog_flow_text(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t k
     if (is_open(flow, kind, key) && flow->open_sealed) {
         end_part(flow); /* the seal is of what came before it */
     }
-    if (enter(flow, kind, key, &waiting)) {
-        write_text(flow, text);
-    } else if (waiting != NULL) {
-        acog_flow_keep_inside(flow, &waiting->text, text);
-    }
+    text_or_wait(flow, kind, key, text);
 }
 
 void acog_flow_opaque(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t key,
@@ -542,10 +548,7 @@ void acog_flow_arguments(struct acog_flow *flow, uint32_t key, struct acog_text 
         return;
     }
     if (flow->schema_call_seen && flow->schema_key == key) {
-        struct acog_flow_waiting *none = NULL;
-        if (enter(flow, ACOG_FLOW_TEXT, key, &none)) {
-            write_text(flow, piece);
-        }
+        text_or_wait(flow, ACOG_FLOW_TEXT, key, piece);
         return;
     }
     struct acog_flow_waiting *waiting = find_waiting(flow, ACOG_FLOW_CALL, key);

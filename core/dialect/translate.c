@@ -166,6 +166,16 @@ static void read_event(struct acog_flow *flow, struct acog_view name, struct aco
     }
 }
 
+/* What failed tells nothing: half of an event is no event, and its numbers were not used. */
+static enum acog_code outcome(struct acog_flow *flow, size_t before, int64_t sequence)
+{
+    if (flow->code != ACOG_OK) {
+        flow->out->len = before;
+        flow->sequence = sequence;
+    }
+    return flow->code;
+}
+
 enum acog_code acog_translator_whole(struct acog_translator *translator, struct acog_view body,
                                      struct acog_arena *scratch, struct acog_buffer *out)
 {
@@ -175,10 +185,12 @@ enum acog_code acog_translator_whole(struct acog_translator *translator, struct 
     if (acog_json_check(body, ACOG_JSON_DEPTH_MAX, &object, &error) != ACOG_OK) {
         return ACOG_INVALID;
     }
+    size_t before = out->len;
+    int64_t sequence = flow->sequence;
     flow->out = out;
     read_whole(flow, object, scratch);
     acog_flow_end(flow);
-    return flow->code;
+    return outcome(flow, before, sequence);
 }
 
 enum acog_code acog_translator_event(struct acog_translator *translator, struct acog_view name,
@@ -186,17 +198,21 @@ enum acog_code acog_translator_event(struct acog_translator *translator, struct 
                                      struct acog_buffer *out)
 {
     struct acog_flow *flow = &translator->flow;
+    size_t before = out->len;
+    int64_t sequence = flow->sequence;
     flow->out = out;
     read_event(flow, name, data, scratch);
-    return flow->code;
+    return outcome(flow, before, sequence);
 }
 
 enum acog_code acog_translator_end(struct acog_translator *translator, struct acog_buffer *out)
 {
     struct acog_flow *flow = &translator->flow;
+    size_t before = out->len;
+    int64_t sequence = flow->sequence;
     flow->out = out;
     acog_flow_end(flow);
-    return flow->code;
+    return outcome(flow, before, sequence);
 }
 
 /* -- for a terminal frame -------------------------------------------------------------------------- */

@@ -155,28 +155,32 @@ static void keep_told(struct acog_exchange *exchange, struct acog_exchange_attem
     }
 }
 
-/* Translates an event. */
+/* What came of a translation since `before`. */
+static void take_told(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
+                      enum acog_code code, size_t before, struct run *run)
+{
+    if (code == ACOG_OK) {
+        keep_told(exchange, attempt, before, run);
+    } else {
+        fail(exchange, attempt, run,
+             code == ACOG_NO_MEMORY ? ACOG_CAUSE_GATEWAY : ACOG_CAUSE_BAD_ANSWER);
+    }
+}
+
 static void tell_event(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
                        const struct acog_sse_event *event, struct run *run)
 {
     size_t before = attempt->told[attempt->told_now].len;
-    if (acog_exchange_translate_event(exchange, attempt, event) == ACOG_OK) {
-        keep_told(exchange, attempt, before, run);
-    } else {
-        fail(exchange, attempt, run, ACOG_CAUSE_BAD_ANSWER);
-    }
+    take_told(exchange, attempt, acog_exchange_translate_event(exchange, attempt, event), before,
+              run);
 }
 
-/* Translates the end of a complete stream. */
+/* The end of a complete stream. */
 static void tell_end(struct acog_exchange *exchange, struct acog_exchange_attempt *attempt,
                      struct run *run)
 {
     size_t before = attempt->told[attempt->told_now].len;
-    if (acog_exchange_translate_end(attempt) == ACOG_OK) {
-        keep_told(exchange, attempt, before, run);
-    } else {
-        fail(exchange, attempt, run, ACOG_CAUSE_BAD_ANSWER);
-    }
+    take_told(exchange, attempt, acog_exchange_translate_end(attempt), before, run);
 }
 
 /* Like keep_event, for an event that was read: its bytes may have to carry the routing note, or make room for it. */

@@ -8,7 +8,6 @@
  * A translated event's bytes lie in one of two buffers of the attempt: commands that are out still point into the one
  * while the other is filled.
  */
-#include "acog/contract.h"
 #include "state.h"
 
 /* -- can it be told? ------------------------------------------------------------------------------- */
@@ -83,11 +82,13 @@ static enum acog_surface surface_of(enum acog_dialect dialect)
     return ACOG_SURFACE_CHAT;
 }
 
-void acog_exchange_begin_translation(const struct acog_exchange *exchange,
-                                     struct acog_exchange_attempt *attempt)
+enum acog_code acog_exchange_begin_translation(const struct acog_exchange *exchange,
+                                               struct acog_exchange_attempt *attempt)
 {
     enum acog_dialect dialect = dialect_of(exchange, attempt->candidate);
-    ACOG_ASSERT(dialect != ACOG_DIALECT_COUNT);
+    if (dialect == ACOG_DIALECT_COUNT) {
+        return ACOG_INVALID;
+    }
     attempt->translation = (struct acog_translation){
         .client = acog_surface_dialect(exchange->client.surface),
         .upstream = dialect,
@@ -105,19 +106,25 @@ void acog_exchange_begin_translation(const struct acog_exchange *exchange,
     if (acog_exchange_is_translated(attempt)) {
         attempt->note.wanted = false; /* the translator gives it */
     }
+    return ACOG_OK;
 }
 
 enum acog_code acog_exchange_write_translated(struct acog_exchange *exchange,
                                               struct acog_exchange_attempt *attempt)
 {
     struct acog_upstream_order *order = &attempt->order;
+    struct acog_request_problem problem;
     acog_buffer_init(&attempt->translated_request, ACOG_EXCHANGE_TRANSLATED_REQUEST_MAX);
     if (!read_conversation(exchange)) {
         return ACOG_NO_MEMORY; /* the connection of a fallback model may be the first that needs it */
     }
     enum acog_code code =
-        acog_conversation_write(exchange->conversation, &attempt->translation,
-                                &exchange->conversation_arena, &attempt->translated_request);
+        acog_conversation_fits(exchange->conversation, attempt->translation.upstream,
+                               attempt->translation.rules, &problem);
+    if (code == ACOG_OK) {
+        code = acog_conversation_write(exchange->conversation, &attempt->translation,
+                                       &exchange->conversation_arena, &attempt->translated_request);
+    }
     if (code != ACOG_OK) {
         return code;
     }

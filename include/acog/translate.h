@@ -68,6 +68,8 @@ enum acog_code acog_conversation_write(const struct acog_conversation *conversat
 
 struct acog_translator;
 
+/* What fails below appends nothing, and whatever is asked of that translator from then on fails likewise. */
+
 /* For one attempt. `translation` is lent until it is freed. NULL: no memory. */
 struct acog_translator *acog_translator_new(const struct acog_translation *translation);
 void acog_translator_free(struct acog_translator **translator);
