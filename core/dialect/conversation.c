@@ -158,7 +158,8 @@ void acog_builder_field(struct acog_conversation_builder *builder, enum acog_dia
         return;
     }
     for (int field = 0; field < ACOG_FIELD_COUNT; field++) {
-        if (acog_json_text_is(name, acog_field_name((enum acog_field)field, dialect))) {
+        struct acog_view known = acog_field_name((enum acog_field)field, dialect);
+        if (known.len > 0 && acog_json_text_is(name, known)) {
             builder->conversation->fields[field] = value;
             return;
         }

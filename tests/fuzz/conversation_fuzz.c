@@ -99,6 +99,16 @@ static void show(struct acog_buffer *out, const struct acog_conversation *conver
     normal_turns(out, conversation, via);
 }
 
+static void is_equal(const struct acog_buffer *first, const struct acog_buffer *back)
+{
+    bool equal = acog_view_equal(acog_buffer_view(first), acog_buffer_view(back));
+    if (!equal) {
+        (void)fprintf(stderr, "there:\n%.*s\nback:\n%.*s\n", ACOG_VIEW_FMT(acog_buffer_view(first)),
+                      ACOG_VIEW_FMT(acog_buffer_view(back)));
+    }
+    ACOG_ASSERT(equal);
+}
+
 static void tools_are_same(const struct normal_trip *trip)
 {
     struct acog_buffer first;
@@ -107,7 +117,7 @@ static void tools_are_same(const struct normal_trip *trip)
     acog_buffer_init(&back, BODY_MAX * 4);
     normal_tools(&first, trip->first);
     normal_tools(&back, trip->back);
-    ACOG_ASSERT(acog_view_equal(acog_buffer_view(&first), acog_buffer_view(&back)));
+    is_equal(&first, &back);
     acog_buffer_fini(&first);
     acog_buffer_fini(&back);
 }
@@ -118,7 +128,7 @@ static void is_same(const struct normal_trip *trip, bool by_tool)
     struct acog_buffer back;
     show(&first, trip->first, trip->via);
     show(&back, trip->back, trip->via);
-    ACOG_ASSERT(acog_view_equal(acog_buffer_view(&first), acog_buffer_view(&back)));
+    is_equal(&first, &back);
     acog_buffer_fini(&first);
     acog_buffer_fini(&back);
     /* A list of names that may be cut proves nothing. */

@@ -23,6 +23,9 @@
 #include "core/dialect/conversation.h"
 #include "core/dialect/media.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static inline void normal_put(struct acog_buffer *out, struct acog_view bytes)
 {
     ACOG_ASSERT(acog_buffer_append(out, bytes) == ACOG_OK);
@@ -280,10 +283,14 @@ static inline bool normal_names_any(const struct normal_trip *trip, const char *
     return named;
 }
 
-/* What happens anyway: left out unseen. */
+/* What happens anyway, and a list that asks for nothing (read_messages.c): left out unseen. */
 static inline bool normal_is_neutral(enum acog_field field, struct acog_json_value value)
 {
     double number = 0;
+    struct acog_json_cursor cursor = acog_json_enter(value);
+    if (value.type == ACOG_JSON_ARRAY) {
+        return !acog_json_next(&cursor);
+    }
     if (field == ACOG_FIELD_STORE) {
         return value.type == ACOG_JSON_FALSE;
     }
@@ -299,9 +306,14 @@ static inline void normal_fields(const struct normal_trip *trip)
         if (!acog_json_present(before) || normal_is_neutral(field, before)) {
             continue;
         }
-        ACOG_ASSERT(acog_view_equal(before.raw, trip->back->fields[i].raw) ||
+        bool kept = acog_view_equal(before.raw, trip->back->fields[i].raw) ||
                     normal_names(trip, acog_field_name(field, trip->from)) ||
-                    normal_names(trip, acog_field_name(field, trip->via)));
+                    normal_names(trip, acog_field_name(field, trip->via));
+        if (!kept) {
+            (void)fprintf(stderr, "lost: %.*s\n",
+                          ACOG_VIEW_FMT(acog_field_name(field, trip->from)));
+        }
+        ACOG_ASSERT(kept);
     }
 }
 

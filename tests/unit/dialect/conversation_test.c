@@ -260,6 +260,22 @@ static void a_field_is_known_by_its_dialects_name_and_null_is_absent(void **stat
     acog_arena_fini(&scene.arena);
 }
 
+/* Found by the fuzzer: where a dialect has no name for a field, the empty key was it. */
+static void the_empty_name_is_no_field(void **state)
+{
+    (void)state;
+    for (int dialect = 0; dialect < ACOG_DIALECT_COUNT; dialect++) {
+        struct scene scene;
+        begin(&scene);
+        acog_builder_field(&scene.builder, (enum acog_dialect)dialect, json("\"\""), json("5"));
+        for (int field = 0; field < ACOG_FIELD_COUNT; field++) {
+            assert_false(acog_json_present(scene.conversation.fields[field]));
+        }
+        assert_non_null(scene.conversation.unknown);
+        acog_arena_fini(&scene.arena);
+    }
+}
+
 static void assert_unfit(struct scene *scene, const char *why)
 {
     struct acog_model_rules rules = acog_model_rules_default(ACOG_DIALECT_MESSAGES);
@@ -339,6 +355,7 @@ int main(void)
         cmocka_unit_test(ids_are_the_same_however_they_are_spelt),
         cmocka_unit_test(a_chosen_tool_is_a_declared_one_and_nothing_is_chosen_from_none),
         cmocka_unit_test(a_field_is_known_by_its_dialects_name_and_null_is_absent),
+        cmocka_unit_test(the_empty_name_is_no_field),
         cmocka_unit_test(what_would_not_mean_the_same_is_refused_by_name),
         cmocka_unit_test(a_conversation_that_only_thought_cannot_be_told),
         cmocka_unit_test(what_is_not_sent_is_named_once_in_letters_that_fit_a_header),
