@@ -225,6 +225,12 @@ static void read_media(struct content_reader *reader, struct acog_json_value blo
         refuse(reader, ".source: is none that can be read");
         return;
     }
+    if (reader->result != NULL && media.source == ACOG_MEDIA_TEXT) {
+        /* A text inside a result stays there, also where results are made of texts alone. */
+        add_text_if_any(reader, found[ACOG_MEDIA_TITLE]);
+        add_text(reader, source[ACOG_SOURCE_DATA], marker(found[ACOG_MEDIA_CACHE]));
+        return;
+    }
     struct acog_part *part = add_part(reader, ACOG_PART_MEDIA);
     if (part != NULL) {
         part->media = media;

@@ -109,6 +109,9 @@ static void put_file(struct acog_request_writer *writer, const struct acog_media
 static void put_media(struct acog_request_writer *writer, const struct acog_media *media)
 {
     if (media->source == ACOG_MEDIA_TEXT) {
+        if (acog_json_present(media->name)) {
+            acog_put_dropped(writer, ACOG_VIEW("messages.title"));
+        }
         acog_put(writer, ACOG_VIEW("{\"type\":\"text\",\"text\":"));
         acog_put_string(writer, media->data);
         acog_put(writer, ACOG_VIEW("}"));

@@ -181,6 +181,15 @@ static void images_inside_results_follow_in_a_users_message(void **state)
                                    "," TEXT("well?") "," TEXT("so?") "]}"));
 }
 
+static void a_text_document_inside_a_result_stays_there(void **state)
+{
+    (void)state;
+    messages_as(
+        AN(RESULT_TURNS(",\"content\":[{\"type\":\"document\",\"title\":\"T\",\"source\":{"
+                        "\"type\":\"text\",\"media_type\":\"text/plain\",\"data\":\"a\"}}]")),
+        RESULT_OUT("[" TEXT("T") "," TEXT("a") "]", ""));
+}
+
 static void media_have_their_forms(void **state)
 {
     (void)state;
@@ -676,6 +685,7 @@ int main(void)
         cmocka_unit_test(results_stand_before_what_the_user_adds),
         cmocka_unit_test(a_result_is_its_text_or_says_that_it_failed),
         cmocka_unit_test(images_inside_results_follow_in_a_users_message),
+        cmocka_unit_test(a_text_document_inside_a_result_stays_there),
         cmocka_unit_test(media_have_their_forms),
         cmocka_unit_test(what_has_no_form_is_refused),
         cmocka_unit_test(reasoning_of_another_maker_is_left_out),
