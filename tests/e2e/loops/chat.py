@@ -1,5 +1,6 @@
-"""chat/completions as a provider of reasoning models speaks it: strict in what it takes, and its reasoning stands in
-`reasoning_details`, which must come back as they were."""
+"""chat/completions as providers of reasoning models speak it: strict in what they take. Reasoning stands in
+`reasoning_details`, which must come back as they were; or, on the connection "plain", in `reasoning_content`, without
+which a turn of the running tool loop is refused."""
 import json
 
 import story
@@ -57,6 +58,14 @@ def read_call(asked, where, call):
     return call["id"]
 
 
+def read_plain(asked, where, message):
+    """As DeepSeek wants it."""
+    turns = {story.reasoning_of("chat", turn) for turn in (1, 2, 3)}
+    if message.get("reasoning_content") not in turns:
+        raise Wrong(f"{where}.reasoning_content", "must be passed back while the model thinks")
+    asked.opaque.append(message["reasoning_content"])
+
+
 def read_reasoning(asked, where, message, calls):
     """Of this provider's own answers alone, and as it gave them."""
     found = message.get("reasoning_details")
@@ -70,14 +79,17 @@ def read_reasoning(asked, where, message, calls):
     asked.opaque.append(story.opaque_of("chat", turn))
 
 
-def read_assistant(asked, where, message):
+def read_assistant(asked, where, message, in_loop):
     members(where, message, ("role",), ANSWERED)
     calls = message.get("tool_calls") or []
     if message.get("content") is None and not calls and not message.get("refusal"):
         raise Wrong(f"{where}.content", "expected a string or tool_calls")
     if message.get("content"):
         asked.said += [("assistant", one) for one in texts_of(f"{where}.content", message["content"])]
-    read_reasoning(asked, where, message, calls)
+    if not asked.plain:
+        read_reasoning(asked, where, message, calls)
+    elif in_loop:
+        read_plain(asked, where, message)
     return [read_call(asked, f"{where}.tool_calls[{index}]", call) for index, call in enumerate(calls)]
 
 
@@ -91,9 +103,16 @@ def read_tool(asked, where, message, open_calls):
                        "".join(texts_of(f"{where}.content", message["content"])), False))
 
 
+def question(messages):
+    """Where the user spoke last; what stands right behind a tool's result belongs to it."""
+    roles = [message.get("role") for message in messages]
+    return max((index for index, role in enumerate(roles) if role == "user" and roles[index - 1] != "tool"), default=0)
+
+
 def read_messages(asked, messages):
     open_calls = []
-    for index, message in enumerate(expect("messages", messages, list)):
+    asked_at = question(expect("messages", messages, list))
+    for index, message in enumerate(messages):
         where = f"messages[{index}]"
         role = one_of(f"{where}.role", expect(where, message, dict).get("role"), "system", "developer", "user",
                       "assistant", "tool")
@@ -104,7 +123,7 @@ def read_messages(asked, messages):
             raise Wrong(where, "an assistant message with 'tool_calls' must be followed by tool messages responding to "
                         f"each 'tool_call_id': {open_calls}")
         if role == "assistant":
-            open_calls = read_assistant(asked, where, message)
+            open_calls = read_assistant(asked, where, message, index > asked_at)
             continue
         members(where, message, ("role", "content"), ("name",))
         if role == "user":
@@ -149,6 +168,7 @@ def read(body, path):
         if name in body:
             raise Wrong(name, "Unsupported parameter: is not supported with this model.")
     asked = Asked("chat", body)
+    asked.plain = path.startswith("/plain/")
     asked.stream = expect("stream", body.get("stream", False), bool)
     asked.thinking = one_of("reasoning_effort", body.get("reasoning_effort", "none"), *EFFORTS) != "none"
     if "stream_options" in body:
@@ -190,7 +210,9 @@ def head(asked, kind):
 
 def whole(asked, reply):
     message = {"role": "assistant", "content": reply.text or None, "refusal": reply.refusal or None}
-    if reply.reasoning:
+    if reply.reasoning and asked.plain:
+        message["reasoning_content"] = reply.reasoning
+    elif reply.reasoning:
         entries = details(reply.number)
         message |= {"reasoning": entries[0].get("text"), "reasoning_details": entries}
     if reply.calls:
@@ -202,9 +224,11 @@ def whole(asked, reply):
                                              "system_fingerprint": "fp_1"}
 
 
-def deltas(reply):
+def deltas(asked, reply):
     yield {"role": "assistant", "content": "", "refusal": None}
-    if reply.reasoning:
+    if reply.reasoning and asked.plain:
+        yield from ({"content": None, "reasoning_content": piece} for piece in pieces(reply.reasoning))
+    elif reply.reasoning:
         entry = details(reply.number)[0]
         if entry["type"] == "reasoning.text":
             for piece in pieces(reply.reasoning):
@@ -228,7 +252,7 @@ def stream(asked, reply):
     base = head(asked, "chat.completion.chunk")
     usage = {"usage": None} if asked.usage else {}
     yield ": PROCESSING\n\n"
-    for delta in deltas(reply):
+    for delta in deltas(asked, reply):
         yield event(base | {"choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": None}]} | usage)
     if reply.breaks:
         yield event({"error": {"message": "The server had an error", "type": "server_error", "param": None,

@@ -13,8 +13,8 @@ from story import STORY, opaque_of, reasoning_of
 from surfaces import SURFACES, Messages, told_by_message
 
 STUB = os.environ["ACOG_STUB"]
-UPSTREAMS = ("chat", "messages", "adaptive", "responses", "gemini", "level")
-MAKER = {"adaptive": "messages", "level": "gemini"}
+UPSTREAMS = ("chat", "plain", "messages", "adaptive", "responses", "gemini", "level")
+MAKER = {"plain": "chat", "adaptive": "messages", "level": "gemini"}
 FINISH = {"chat": {"calls": "tool_calls", "stop": "stop", "limit": "length", "filter": "content_filter"},
           "messages": {"calls": "tool_use", "stop": "end_turn", "limit": "max_tokens", "filter": "refusal"},
           "responses": {"calls": "completed", "stop": "completed", "limit": "max_output_tokens",
@@ -39,13 +39,15 @@ def shown_reasoning(surface, upstream, turn):
     """Some makers give out nothing but opaque bytes in the second turn, and some show nothing to who did not ask: in
     chat there is no word for that."""
     maker = maker_of(upstream)
-    hidden = turn == 2 and maker in ("chat", "responses") or surface == "chat" and maker in ("gemini", "responses")
+    hidden = turn == 2 and upstream in ("chat", "responses") or surface == "chat" and maker in ("gemini", "responses")
     return "" if hidden else reasoning_of(maker, turn)
 
 
 def opaque_until(upstream, turns):
-    """What must come back to the upstream of the turns that it served."""
+    """What must come back to the upstream of the turns that it served. Plain reasoning only while the loop runs."""
     found = []
+    if upstream == "plain":
+        return [reasoning_of("chat", turn) for turn in turns] if 3 not in turns else []
     for turn in turns:
         found.append(opaque_of(maker_of(upstream), turn))
         if maker_of(upstream) == "messages" and turn == 2:
@@ -103,6 +105,8 @@ class ToolLoops(Case):
     def test_a_chat_loop_goes_on_without_the_reasoning_that_its_application_forgot(self):
         for upstream in UPSTREAMS:
             for stream in (False, True):
+                if upstream == "plain":
+                    continue  # which refuses that of its own clients too
                 with self.subTest(upstream=upstream, stream=stream):
                     conversation = self.talk("chat", f"loop-{upstream}", stream, "loop", keeps=False)
                     # By a budget it may not think in a loop whose turns do not begin with what it thought.
@@ -210,6 +214,16 @@ class Endings(Case):
             self.assertEqual(json.loads(told.text), STORY["report"])
             self.assertEqual((told.finish, told.calls), (FINISH[surface]["stop"], []))
             self.assertEqual(seen(self.tag)[0]["forced"] is not None, upstream == "messages")
+        self.on_each(check)
+
+    def test_a_tool_stands_in_for_a_schema_that_the_model_does_not_know(self):
+        def check(surface, upstream, stream):
+            if surface == maker_of(upstream):
+                return  # as it came
+            told = self.talk(surface, f"tool-{upstream}", stream, "report").report()
+            self.assertEqual(json.loads(told.text), STORY["report"])
+            self.assertEqual((told.finish, told.calls), (FINISH[surface]["stop"], []))
+            self.assertIsNotNone(seen(self.tag)[0]["forced"])
         self.on_each(check)
 
     def test_an_error_in_the_middle_of_a_stream_is_raised(self):

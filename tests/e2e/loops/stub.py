@@ -1,7 +1,7 @@
 """A provider of four dialects on a loopback port, for tool loops of many turns: as strict as the real ones, so that a
 request that was translated wrongly is refused with the fault's name, and the loop that sent it fails.
 
-The first segment of the path is the connection: chat, messages, adaptive, responses, gemini, level. Streams are sent in
+The first segment of the path is the connection: chat, plain, messages, adaptive, responses, gemini, level. Streams are sent in
 packets that end anywhere, in the middle of a character too. GET /seen/TAG tells what came of a conversation.
 """
 import http.server
@@ -17,7 +17,7 @@ import responses
 import story
 from strict import Down, Wrong
 
-DIALECTS = {"chat": chat, "messages": messages, "adaptive": messages, "responses": responses, "gemini": gemini,
+DIALECTS = {"chat": chat, "plain": chat, "messages": messages, "adaptive": messages, "responses": responses, "gemini": gemini,
             "level": gemini}
 PACKETS = (1, 61, 7, 190, 2, 33, 400, 5)
 
