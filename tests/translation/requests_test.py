@@ -8,15 +8,18 @@ transform_errors.json), or what exceptions.tsv lists with a reason. ACOG_SHARE, 
 """
 import collections
 import json
+import random
 import sys
 
 import corpus
 import exceptions
+import generator
 import refusals
 import rotation
 import schemas
 from driver import translate
 
+GENERATED = 200
 TARGETS = {"chat": ["gpt-5-mini", "gpt-4o"], "responses": ["gpt-5-mini"],
            "messages": ["claude-haiku-4-5", "claude-opus-4-8"], "gemini": ["gemini-2.5-flash"]}
 
@@ -39,6 +42,14 @@ def commands(cases):
                 yield case, {"op": "request", "from": case.dialect, "to": target, "model": model, "body": case.text}
 
 
+def generated():
+    """As the schemas must take them; there_and_back_test.py looks at what they say."""
+    for index in range(GENERATED):
+        for dialect in ("chat", "messages", "responses"):
+            body = generator.request(random.Random(f"schema/{index}"), dialect)
+            yield corpus.Case(f"generated/{index}", dialect, json.dumps(body, ensure_ascii=False))
+
+
 def verdict(command, answer):
     """What is wrong, or None."""
     if "body" not in answer:
@@ -49,7 +60,7 @@ def verdict(command, answer):
 
 def main():
     cases, complete = rotation.part_of(corpus.requests(), default=4)
-    pairs = list(commands(cases))
+    pairs = list(commands(cases + list(generated())))
     answers = translate(sys.argv[1], [command for _, command in pairs])
     tried = collections.Counter()
     book = exceptions.Book("requests", complete)

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""A request from A to B, and back to A, says what it said but for the losses that held.py names.
+
+    there_and_back_test.py TRANSLATE
+
+Generated requests, ACOG_GENERATED of them (20,000; ACOG_SEED repeats a run), and every captured request where
+ACOG_CORPUS is set. Both ways are checked: the translation holds what B can hold of A's, its translation back what A
+can hold of that. No name of a field that was lost may be missing from the dropped-params list.
+"""
+import json
+import os
+import random
+import sys
+import time
+
+import corpus
+import generator
+import held
+import normal
+import rotation
+from driver import translate
+
+DIALECTS = ("chat", "messages", "responses")
+BATCH = 2000
+SHOWN_MAX = 10
+UNKNOWN_FIELD = "x_unknown_field"
+
+
+def difference(wanted, seen, where=""):
+    """The first place where two values differ."""
+    if isinstance(wanted, dict) and isinstance(seen, dict):
+        for name in sorted(set(wanted) | set(seen)):
+            found = difference(wanted.get(name), seen.get(name), f"{where}.{name}")
+            if found:
+                return found
+        return None
+    if isinstance(wanted, list) and isinstance(seen, list) and len(wanted) == len(seen):
+        return next(filter(None, (difference(one, other, f"{where}[{index}]")
+                                  for index, (one, other) in enumerate(zip(wanted, seen)))), None)
+    if wanted == seen and type(wanted) is type(seen) or isinstance(wanted, (int, float)) and wanted == seen:
+        return None
+    return f"{where}: {json.dumps(wanted, ensure_ascii=False)[:500]} is {json.dumps(seen, ensure_ascii=False)[:500]}"
+
+
+class Run:
+    def __init__(self, program):
+        self.program, self.losses = program, held.Losses()
+        self.compared, self.refused, self.unread, self.wrong = 0, {}, {}, 0
+
+    def fault(self, way, body, what):
+        self.wrong += 1
+        if self.wrong <= SHOWN_MAX:
+            print(f"WRONG {way}: {what}\n  {json.dumps(body, ensure_ascii=False)[:3000]}")
+
+    def there(self, cases):
+        """cases: (source, target, body). Those that were translated: (source, target, body, translated)."""
+        answers = translate(self.program, [{"op": "request", "from": source, "to": target,
+                                            "body": json.dumps(body, ensure_ascii=False)}
+                                           for source, target, body in cases])
+        for (source, target, body), answer in zip(cases, answers):
+            if "refused" in answer:
+                words = answer["refused"].split(":")[0]
+                self.refused[words] = self.refused.get(words, 0) + 1
+            elif "body" not in answer:
+                self.fault(f"{source}>{target}", body, json.dumps(answer))
+            else:
+                yield source, target, body, answer
+
+    def check(self, way, source, target, body, answer):
+        try:
+            original = normal.NORMAL[source](body)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            words = f"{type(error).__name__} {error}"
+            self.unread[words] = self.unread.get(words, 0) + 1
+            return False
+        wanted = held.held(original, source, target, self.losses)
+        seen = normal.NORMAL[target](json.loads(answer["body"]))
+        if target == "messages" and not held.rename_ids(wanted, seen):
+            self.fault(way, body, "two ids are one")
+        what = difference(wanted, seen)
+        dropped = set(answer["dropped"].split(", "))
+        lost = UNKNOWN_FIELD in body and UNKNOWN_FIELD not in dropped
+        what = what or next(held.unnamed(self.losses, dropped), f"{UNKNOWN_FIELD} is not named" if lost else None)
+        self.compared += 1
+        if what:
+            self.fault(way, body, what)
+        return what is None
+
+    def batch(self, cases):
+        held_well = [(target, source, json.loads(answer["body"])) for source, target, body, answer in self.there(cases)
+                     if self.check(f"{source}>{target}", source, target, body, answer)]
+        for source, target, body, answer in self.there(held_well):
+            self.check(f"back {source}>{target}", source, target, body, answer)
+
+
+def generated(seed, count):
+    """Every pair in turn."""
+    pairs = [(source, target) for source in DIALECTS for target in DIALECTS if source != target]
+    for index in range(count):
+        source, target = pairs[index % len(pairs)]
+        yield source, target, generator.request(random.Random(f"{seed}/{index}"), source)
+
+
+def captured():
+    """Every captured request, into both other dialects; parts that normal.py does not know are refused anyway."""
+    for case in rotation.part_of(corpus.requests(), default=4)[0]:
+        body = corpus.parsed(case.text)
+        if isinstance(body, dict):
+            for target in DIALECTS:
+                if target != case.dialect:
+                    yield case.dialect, target, body
+
+
+def in_batches(run, cases):
+    waiting = []
+    for case in cases:
+        waiting.append(case)
+        if len(waiting) == BATCH:
+            run.batch(waiting)
+            waiting = []
+    run.batch(waiting)
+
+
+def main():
+    count = int(os.environ.get("ACOG_GENERATED", 20000))
+    seed = int(os.environ.get("ACOG_SEED", time.time_ns() % 2**32))
+    print(f"{count} generated requests, ACOG_SEED={seed}")
+    run = Run(sys.argv[1])
+    in_batches(run, generated(seed, count))
+    if "ACOG_CORPUS" in os.environ:
+        in_batches(run, captured())
+    else:
+        print("ACOG_CORPUS is not set: no captured requests")
+    for name, times in sorted(run.losses.seen.items()):
+        print(f"  loss: {times:6} {name}")
+    for words, times in sorted(run.refused.items()):
+        print(f"  refused: {times:6} {words}")
+    for words, times in sorted(run.unread.items()):
+        print(f"  not in the normal form: {times:6} {words}")
+    print(f"{run.compared} comparisons, {run.wrong} wrong")
+    sys.exit(1 if run.wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
