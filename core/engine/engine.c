@@ -63,13 +63,24 @@ void acog_step_complete(struct acog_step *step, struct acog_attempt_row *attempt
     acog_step_finish(step, ACOG_OUTCOME_COMPLETED);
 }
 
+/* A whole answer in another dialect than the client's is told when all of it was read: until then there is nothing
+ * that could be given, whatever level the policy commits at. */
+static bool is_told_at_its_end(const struct acog_step *step, const struct acog_attempt_row *attempt)
+{
+    const struct acog_request_facts *facts = step->request->facts;
+    unsigned dialects = acog_step_connection(step, attempt->candidate)->dialects;
+    return !facts->stream &&
+           acog_dialect_for(facts->surface, dialects) != acog_surface_dialect(facts->surface);
+}
+
 /* The answer has come as far as `level`: every level below is reached too. */
 static void reached(struct acog_step *step, struct acog_attempt_row *attempt,
                     enum acog_commit_level level)
 {
     const struct acog_commit *commit = &step->policy->commit;
     enum acog_commit_level wanted = step->request->facts->stream ? commit->stream : commit->whole;
-    if (step->request->state == ACOG_REQUEST_TRYING && level >= wanted) {
+    if (step->request->state == ACOG_REQUEST_TRYING && level >= wanted &&
+        !is_told_at_its_end(step, attempt)) {
         acog_step_commit(step, attempt);
     }
 }

@@ -162,6 +162,10 @@ static void gather_whole(struct acog_exchange *exchange, struct acog_exchange_at
         }
         return;
     }
+    if (acog_exchange_is_translated(attempt)) { /* what was not read to its end cannot be told */
+        fail_with(exchange, attempt, ACOG_CAUSE_BAD_ANSWER);
+        return;
+    }
     tell_simple(exchange, attempt, ACOG_EVENT_HELD_FULL);
     if (attempt->state == ACOG_ATTEMPT_PASSING) {
         pass(exchange, attempt, bytes);

@@ -76,6 +76,42 @@ static void a_whole_answer_comes_in_the_clients_dialect(void **state)
     driver_fini(&driver);
 }
 
+static void a_whole_answer_is_told_when_it_was_read_whatever_the_policy_commits_at(void **state)
+{
+    (void)state;
+    struct driver driver;
+    init(&driver, MESSAGES, MESSAGES);
+    driver.snapshot->policy.commit.whole = ACOG_COMMIT_HEADERS;
+    driver_post(&driver, "/v1/chat/completions", ASK_CHAT_WHOLE);
+    driver_head(&driver, 1, 200, "application/json");
+    driver_text(&driver, 1, "{\"id\":");
+    assert_int_equal(driver.status, 0);
+    driver_failed(&driver, 1, ACOG_CAUSE_CUT); /* nothing was told: another one may be asked */
+    assert_int_equal(driver.send_count, 2);
+    driver_head(&driver, 2, 200, "application/json");
+    driver_text(&driver, 2, MESSAGES_WHOLE);
+    driver_end(&driver, 2);
+    assert_told(&driver, "\"object\":\"chat.completion\"");
+    assert_int_equal(told(&driver, "\"type\":\"message\""), 0);
+    driver_fini(&driver);
+}
+
+static void a_whole_answer_above_the_cap_is_none(void **state)
+{
+    (void)state;
+    struct driver driver;
+    init(&driver, MESSAGES, MESSAGES);
+    driver.snapshot->policy.attempts.max = 1;
+    driver.snapshot->policy.commit.fail_when_full = false;
+    driver.snapshot->limits.answer_bytes = sizeof(MESSAGES_WHOLE) - 2;
+    driver_post(&driver, "/v1/chat/completions", ASK_CHAT_WHOLE);
+    driver_head(&driver, 1, 200, "application/json");
+    driver_text(&driver, 1, MESSAGES_WHOLE);
+    assert_int_equal(driver.status, 502);
+    assert_int_equal(told(&driver, "Hello"), 0);
+    driver_fini(&driver);
+}
+
 static void a_stream_comes_event_by_event(void **state)
 {
     (void)state;
@@ -465,6 +501,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_whole_answer_comes_in_the_clients_dialect),
+        cmocka_unit_test(a_whole_answer_is_told_when_it_was_read_whatever_the_policy_commits_at),
+        cmocka_unit_test(a_whole_answer_above_the_cap_is_none),
         cmocka_unit_test(a_stream_comes_event_by_event),
         cmocka_unit_test(however_a_stream_is_cut_into_reads_it_is_told_the_same),
         cmocka_unit_test(a_usage_chunk_is_told_only_to_those_who_asked),
