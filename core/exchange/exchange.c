@@ -27,12 +27,17 @@ struct acog_exchange *acog_exchange_new(void)
     return exchange;
 }
 
+static void forget_conversation(struct acog_exchange *exchange)
+{
+    acog_arena_fini(&exchange->conversation_arena);
+    exchange->conversation = NULL;
+}
+
 static void release_request(struct acog_exchange *exchange)
 {
     acog_exchange_attempts_forget(exchange);
-    acog_arena_fini(&exchange->conversation_arena);
+    forget_conversation(exchange);
     acog_buffer_fini(&exchange->stripped);
-    exchange->conversation = NULL;
     if (exchange->snapshot != NULL) {
         acog_snapshot_unref(&exchange->snapshot);
     }
@@ -293,6 +298,11 @@ static void begin_call(struct acog_exchange *exchange, int64_t now_ms)
     exchange->last_words.event = (struct acog_view){0};
     acog_arena_reset(&exchange->scratch);
     acog_exchange_attempts_reap(exchange);
+    if (exchange->live != 0 &&
+        exchange->conversation !=
+            NULL) { /* nothing is sent any more: an open stream need not keep it */
+        forget_conversation(exchange);
+    }
     exchange->now_ms = now_ms > exchange->now_ms ? now_ms : exchange->now_ms;
 }
 
