@@ -1,9 +1,10 @@
 /* translator_fuzz.c - any bytes as a provider's answer that is told to a client of another dialect. The first byte
- * chooses the two dialects and whether it is a stream.
+ * chooses the two dialects, whether it is a stream, and whether it is told in the other form.
  *
  * Told once, the client's own reader finds a complete answer. And read from the client's dialect it is the same answer
  * as read from the provider's: the same texts, calls, reason and usage (tests/support/answer_recorder.h). A stream is
- * one that the tracker calls complete; what it calls an error or bad is never shown to a translator.
+ * one that the tracker calls complete; what it calls an error or bad is never shown to a translator. In pieces of a
+ * byte, and of a few with CRLF for LF, it is told in the same bytes.
  */
 #include "acog/contract.h"
 #include "acog/sse.h"
@@ -12,11 +13,13 @@
 #include "json_mutator.h"
 #endif
 
+#include <stdio.h>
 #include <string.h>
 
 #define ARENA_MAX ((size_t)1 << 24U)
 #define TOLD_MAX  ((size_t)1 << 22U)
 #define CHOICES   1
+#define PIECE     7
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -73,38 +76,65 @@ static whole_reader *const whole_readers[] = {acog_chat_read_whole, acog_message
 
 /* -- streams --------------------------------------------------------------------------------------- */
 
-/* Reads a stream into the flow. False: it is not a complete answer, and nothing is to be said of it. */
-static bool read_stream(struct play *play, enum acog_dialect dialect, struct acog_view bytes)
-{
+/* What a provider says, and how it comes. */
+struct provided {
+    enum acog_dialect dialect;
+    struct acog_view bytes;
+    bool stream;
+    size_t piece;
+};
+
+struct stream {
+    struct play *play;
     struct acog_stream_tracker tracker;
     struct acog_sse_reader reader;
-    struct acog_sse_event event;
-    bool good = true;
-    acog_stream_tracker_init(&tracker, dialect);
-    acog_sse_init(&reader, TOLD_MAX);
-    while (good && bytes.len > 0 && !tracker.done_seen) {
-        size_t used = 0;
-        struct acog_failure failure = {.retry_after_ms = -1};
-        unsigned outputs = 0;
-        if (acog_sse_next(&reader, bytes, &used, &event) != ACOG_OK) {
-            break;
-        }
-        bytes = acog_view_slice(bytes, used, bytes.len);
-        enum acog_stream_event kind = acog_stream_tracker_read(&tracker, event.name, event.data,
-                                                               &play->arena, &outputs, &failure);
-        good = kind != ACOG_STREAM_EVENT_ERROR;
-        if (good && kind != ACOG_STREAM_EVENT_BAD && kind != ACOG_STREAM_EVENT_COMMENT &&
-            kind != ACOG_STREAM_EVENT_PING) {
-            event_readers[dialect](&play->flow, event.name, event.data, &play->arena);
-        }
+    bool good; /* no error came, and no line that is too long */
+};
+
+static void take_event(struct stream *stream, const struct acog_sse_event *event)
+{
+    struct play *play = stream->play;
+    struct acog_failure failure = {.retry_after_ms = -1};
+    unsigned outputs = 0;
+    enum acog_stream_event kind = acog_stream_tracker_read(
+        &stream->tracker, event->name, event->data, &play->arena, &outputs, &failure);
+    stream->good = kind != ACOG_STREAM_EVENT_ERROR;
+    if (stream->good && kind != ACOG_STREAM_EVENT_BAD && kind != ACOG_STREAM_EVENT_COMMENT &&
+        kind != ACOG_STREAM_EVENT_PING) {
+        event_readers[stream->tracker.dialect](&play->flow, event->name, event->data, &play->arena);
     }
-    acog_sse_fini(&reader);
-    return good && acog_stream_tracker_complete(&tracker);
+}
+
+static void take_piece(struct stream *stream, struct acog_view bytes)
+{
+    struct acog_sse_event event;
+    while (stream->good && bytes.len > 0 && !stream->tracker.done_seen) {
+        size_t used = 0;
+        enum acog_code code = acog_sse_next(&stream->reader, bytes, &used, &event);
+        if (code == ACOG_OK) {
+            take_event(stream, &event);
+        }
+        bytes = acog_view_slice(bytes, code == ACOG_OK ? used : bytes.len, bytes.len);
+        stream->good = stream->good && (code == ACOG_OK || code == ACOG_AGAIN);
+    }
+}
+
+/* Reads a stream into the flow. False: it is not a complete answer, and nothing is to be said of it. */
+static bool read_stream(struct play *play, const struct provided *provided)
+{
+    struct stream stream = {.play = play, .good = true};
+    acog_stream_tracker_init(&stream.tracker, provided->dialect);
+    acog_sse_init(&stream.reader, TOLD_MAX);
+    for (size_t at = 0; at < provided->bytes.len; at += provided->piece) {
+        take_piece(&stream, acog_view_slice(provided->bytes, at, at + provided->piece));
+    }
+    acog_sse_fini(&stream.reader);
+    return stream.good && acog_stream_tracker_complete(&stream.tracker);
 }
 
 /* -- both ------------------------------------------------------------------------------------------ */
 
-static bool read_whole(struct play *play, enum acog_dialect dialect, struct acog_view body)
+static bool read_whole(struct play *play, const struct provided *provided)
 {
     static const enum acog_surface surfaces[] = {ACOG_SURFACE_CHAT, ACOG_SURFACE_MESSAGES,
                                                  ACOG_SURFACE_RESPONSES, ACOG_SURFACE_CHAT};
@@ -112,23 +142,23 @@ static bool read_whole(struct play *play, enum acog_dialect dialect, struct acog
     struct acog_failure failure = {.retry_after_ms = -1};
     struct acog_json_value object;
     struct acog_json_error error;
-    if (acog_dialect_read_answer(dialect, surfaces[dialect], body, &play->arena, &answer,
-                                 &failure) != ACOG_OK ||
-        answer.is_error || acog_json_check(body, ACOG_JSON_DEPTH_MAX, &object, &error) != ACOG_OK) {
+    if (acog_dialect_read_answer(provided->dialect, surfaces[provided->dialect], provided->bytes,
+                                 &play->arena, &answer, &failure) != ACOG_OK ||
+        answer.is_error ||
+        acog_json_check(provided->bytes, ACOG_JSON_DEPTH_MAX, &object, &error) != ACOG_OK) {
         return false;
     }
-    whole_readers[dialect](&play->flow, object, &play->arena);
+    whole_readers[provided->dialect](&play->flow, object, &play->arena);
     return true;
 }
 
-/* Reads an answer of `dialect` with that form. False: it is none. */
-static bool read(struct play *play, enum acog_dialect dialect, struct acog_view bytes,
+/* Reads an answer with that form. False: it is none. */
+static bool read(struct play *play, const struct provided *provided,
                  const struct acog_answer_writer_form *form)
 {
     ACOG_ASSERT(acog_flow_init(&play->flow, &play->translation, form) == ACOG_OK);
     play->flow.out = &play->told;
-    bool good = play->translation.stream ? read_stream(play, dialect, bytes)
-                                         : read_whole(play, dialect, bytes);
+    bool good = provided->stream ? read_stream(play, provided) : read_whole(play, provided);
     if (good) {
         acog_flow_end(&play->flow);
         good = play->flow.code == ACOG_OK;
@@ -138,48 +168,117 @@ static bool read(struct play *play, enum acog_dialect dialect, struct acog_view 
 }
 
 static bool record(struct recorded_answer *answer, enum acog_dialect client,
-                   enum acog_dialect upstream, bool stream, struct acog_view bytes)
+                   const struct provided *provided)
 {
     struct play play;
-    play_init(&play, client, upstream, stream);
+    play_init(&play, client, provided->dialect, provided->stream);
     recorded_init(answer);
     recording = answer;
-    bool good = read(&play, upstream, bytes, &recorder_form);
+    bool good = read(&play, provided, &recorder_form);
     play_fini(&play);
     return good;
 }
 
-static void is_same(const struct recorded_answer *a, const struct recorded_answer *b)
+static bool is_same_bytes(const struct acog_buffer *a, const struct acog_buffer *b)
 {
-    ACOG_ASSERT(acog_view_equal(acog_buffer_view(&a->text), acog_buffer_view(&b->text)));
-    ACOG_ASSERT(acog_view_equal(acog_buffer_view(&a->reasoning), acog_buffer_view(&b->reasoning)));
-    /* A whole message has no place for arguments that are no object (core/dialect/README.md). */
-    ACOG_ASSERT(a->broken_calls ||
-                acog_view_equal(acog_buffer_view(&a->calls), acog_buffer_view(&b->calls)));
-    ACOG_ASSERT(a->reason == b->reason);
-    ACOG_ASSERT(a->usage_estimated ||
-                (a->usage.output_tokens == b->usage.output_tokens &&
-                 (a->usage.input_tokens < 0 || a->usage.input_tokens == b->usage.input_tokens)));
+    bool same = acog_view_equal(acog_buffer_view(a), acog_buffer_view(b));
+    if (!same) {
+        (void)fprintf(stderr, "direct:\n%.*s\ntranslated:\n%.*s\n",
+                      ACOG_VIEW_FMT(acog_buffer_view(a)), ACOG_VIEW_FMT(acog_buffer_view(b)));
+    }
+    return same;
 }
 
-static void compare(enum acog_dialect client, enum acog_dialect upstream, bool stream,
-                    struct acog_view bytes)
+/* What is not counted is told as nothing. */
+static bool is_same_count(int64_t a, int64_t b)
 {
-    static const struct acog_answer_writer_form *const forms[][2] = {
-        {&acog_chat_whole_form, &acog_chat_stream_form},
-        {&acog_messages_whole_form, &acog_messages_stream_form},
-        {&acog_responses_whole_form, &acog_responses_stream_form},
-    };
+    return (a < 0 ? 0 : a) == (b < 0 ? 0 : b);
+}
+
+static void is_same_usage(const struct acog_usage *a, const struct acog_usage *b)
+{
+    ACOG_ASSERT(a->input_tokens < 0 || a->input_tokens == b->input_tokens);
+    ACOG_ASSERT(a->output_tokens == b->output_tokens);
+    ACOG_ASSERT(is_same_count(a->cached_tokens, b->cached_tokens));
+    ACOG_ASSERT(is_same_count(a->cache_write_tokens, b->cache_write_tokens));
+    ACOG_ASSERT(is_same_count(a->reasoning_tokens, b->reasoning_tokens));
+}
+
+static void is_same(const struct recorded_answer *a, const struct recorded_answer *b,
+                    enum acog_dialect client)
+{
+    ACOG_ASSERT(is_same_bytes(&a->text, &b->text));
+    ACOG_ASSERT(is_same_bytes(&a->reasoning, &b->reasoning));
+    /* A whole message has no place for arguments that are no object (core/dialect/README.md). */
+    ACOG_ASSERT(a->broken_calls || is_same_bytes(&a->calls, &b->calls));
+    /* Nor has a message one for what was cited. */
+    ACOG_ASSERT(client == ACOG_DIALECT_MESSAGES || is_same_bytes(&a->citations, &b->citations));
+    ACOG_ASSERT(a->reason == b->reason);
+    if (!a->usage_estimated) {
+        is_same_usage(&a->usage, &b->usage);
+    }
+}
+
+static const struct acog_answer_writer_form *const forms[][2] = {
+    {&acog_chat_whole_form, &acog_chat_stream_form},
+    {&acog_messages_whole_form, &acog_messages_stream_form},
+    {&acog_responses_whole_form, &acog_responses_stream_form},
+};
+
+/* The same stream in other pieces is told in the same bytes, whether or not it is complete. */
+static void cut(enum acog_dialect client, const struct provided *provided, bool good,
+                const struct acog_buffer *told)
+{
+    struct play play;
+    play_init(&play, client, provided->dialect, true);
+    ACOG_ASSERT(read(&play, provided, forms[client][1]) == good);
+    ACOG_ASSERT(is_same_bytes(told, &play.told));
+    play_fini(&play);
+}
+
+static void cut_in_pieces(enum acog_dialect client, const struct provided *provided, bool good,
+                          const struct acog_buffer *told)
+{
+    struct provided cuts = *provided;
+    struct acog_buffer crlf;
+    cuts.piece = 1;
+    cut(client, &cuts, good, told);
+    acog_buffer_init(&crlf, TOLD_MAX);
+    char before = 0;
+    for (size_t i = 0; i < provided->bytes.len; i++) {
+        bool bare = provided->bytes.ptr[i] == '\n' && before != '\r';
+        before = provided->bytes.ptr[i];
+        ACOG_ASSERT(acog_buffer_append(&crlf, bare ? ACOG_VIEW("\r") : ACOG_VIEW("")) == ACOG_OK);
+        ACOG_ASSERT(acog_buffer_append(&crlf, acog_view_slice(provided->bytes, i, i + 1)) ==
+                    ACOG_OK);
+    }
+    cuts.piece = PIECE;
+    cuts.bytes = acog_buffer_view(&crlf);
+    cut(client, &cuts, good, told);
+    acog_buffer_fini(&crlf);
+}
+
+/* `stream`: the form in which it is told. */
+static void compare(enum acog_dialect client, const struct provided *provided, bool stream)
+{
     struct play play;
     struct recorded_answer direct;
     struct recorded_answer translated;
-    play_init(&play, client, upstream, stream);
-    if (read(&play, upstream, bytes, forms[client][stream ? 1 : 0])) {
-        ACOG_ASSERT(record(&direct, client, upstream, stream, bytes));
-        ACOG_ASSERT(record(&translated, client, client, stream, acog_buffer_view(&play.told)));
-        is_same(&direct, &translated);
+    play_init(&play, client, provided->dialect, stream);
+    bool good = read(&play, provided, forms[client][stream ? 1 : 0]);
+    if (good) {
+        const struct provided told = {.dialect = client,
+                                      .bytes = acog_buffer_view(&play.told),
+                                      .stream = stream,
+                                      .piece = TOLD_MAX};
+        ACOG_ASSERT(record(&direct, client, provided));
+        ACOG_ASSERT(record(&translated, client, &told));
+        is_same(&direct, &translated, client);
         recorded_fini(&direct);
         recorded_fini(&translated);
+    }
+    if (stream && provided->stream) {
+        cut_in_pieces(client, provided, good, &play.told);
     }
     play_fini(&play);
 }
@@ -189,10 +288,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < CHOICES) {
         return 0;
     }
-    enum acog_dialect client = (enum acog_dialect)(data[0] % 3);
-    enum acog_dialect upstream = (enum acog_dialect)((data[0] >> 2U) % ACOG_DIALECT_COUNT);
     bool stream = (data[0] & 0x80U) != 0;
-    struct acog_view bytes = {.ptr = (const char *)data + CHOICES, .len = size - CHOICES};
-    compare(client, upstream, stream, bytes);
+    bool other_form = (data[0] & 0x40U) != 0;
+    const struct provided provided = {
+        .dialect = (enum acog_dialect)((data[0] >> 2U) % ACOG_DIALECT_COUNT),
+        .bytes = {.ptr = (const char *)data + CHOICES, .len = size - CHOICES},
+        .stream = stream,
+        .piece = TOLD_MAX,
+    };
+    compare((enum acog_dialect)(data[0] % 3), &provided, stream != other_form);
     return 0;
 }

@@ -3,6 +3,7 @@
  *
  *   text, reasoning   all pieces one behind the other; a refusal counts as text (messages has no other place for it)
  *   calls             "id name arguments\n" in order; `broken_calls`: the arguments of one are no JSON object
+ *   citations         "address title\n" in order; messages has no place for them
  *   reason            stop, length, calls or refusal: what the poorest dialect can tell apart
  *   usage             as the flow has it
  */
@@ -20,6 +21,7 @@ struct recorded_answer {
     struct acog_buffer text;
     struct acog_buffer reasoning;
     struct acog_buffer calls;
+    struct acog_buffer citations;
     size_t arguments_at; /* in `calls`: of the open one */
     bool broken_calls;
     enum acog_finish_reason reason;
@@ -37,6 +39,7 @@ static inline void recorded_init(struct recorded_answer *answer)
     acog_buffer_init(&answer->text, RECORDED_BYTES_MAX);
     acog_buffer_init(&answer->reasoning, RECORDED_BYTES_MAX);
     acog_buffer_init(&answer->calls, RECORDED_BYTES_MAX);
+    acog_buffer_init(&answer->citations, RECORDED_BYTES_MAX);
 }
 
 static inline void recorded_fini(struct recorded_answer *answer)
@@ -44,6 +47,7 @@ static inline void recorded_fini(struct recorded_answer *answer)
     acog_buffer_fini(&answer->text);
     acog_buffer_fini(&answer->reasoning);
     acog_buffer_fini(&answer->calls);
+    acog_buffer_fini(&answer->citations);
 }
 
 static inline void record_begin(struct acog_flow *flow, void *writer)
@@ -97,11 +101,12 @@ static inline void record_part_citation(struct acog_flow *flow, void *writer,
                                         const struct acog_flow_part *part, struct acog_text url,
                                         struct acog_text title)
 {
-    (void)flow;
     (void)writer;
     (void)part;
-    (void)url;
-    (void)title;
+    acog_flow_keep_plain(flow, &recording->citations, url);
+    acog_flow_keep(flow, &recording->citations, ACOG_VIEW(" "));
+    acog_flow_keep_plain(flow, &recording->citations, title);
+    acog_flow_keep(flow, &recording->citations, ACOG_VIEW("\n"));
 }
 
 /* White space around arguments is nobody's to keep. */
