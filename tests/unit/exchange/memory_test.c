@@ -13,6 +13,9 @@ struct story {
     void (*tell)(struct driver *driver);
     unsigned status;
     const char *reply; /* a part of it; NULL: the client has left */
+    unsigned
+        one; /* dialects of the first connection, and of the other; 0: all that clients speak */
+    unsigned two;
 };
 
 struct telling {
@@ -171,6 +174,85 @@ static void client_leaves(struct driver *driver)
     say_end(driver, 1);
 }
 
+/* -- upstreams of other dialects --------------------------------------------------------------------- */
+
+#define CHAT      ACOG_BIT(ACOG_DIALECT_CHAT)
+#define MESSAGES  ACOG_BIT(ACOG_DIALECT_MESSAGES)
+#define RESPONSES ACOG_BIT(ACOG_DIALECT_RESPONSES)
+#define GEMINI    ACOG_BIT(ACOG_DIALECT_GEMINI)
+
+/* With ids that are not to be told as they are, details, and a tool's result. */
+#define ASK_TOOLS                                                                                  \
+    "{\"model\":\"m\",\"seed\":1,\"messages\":[{\"role\":\"user\",\"content\":\"h\\u0069\"},{"     \
+    "\"role\":\"assistant\",\"content\":null,\"reasoning_details\":[{\"type\":\"reasoning.text\"," \
+    "\"text\":\"a\",\"index\":0},{\"type\":\"reasoning.text\",\"text\":\"b\",\"index\":0}],"       \
+    "\"tool_calls\":[{\"id\":\"c\\u0031!\",\"type\":\"function\",\"function\":{\"name\":\"f\","    \
+    "\"arguments\":\"{\\\"a\\\":1}\"}}]},{\"role\":\"tool\",\"tool_call_id\":\"c1!\",\"content\":" \
+    "\"ok\"}]}"
+
+static void translated_whole(struct driver *driver)
+{
+    driver_post(driver, "/v1/chat/completions", ASK_TOOLS);
+    say_head(driver, 1, 200, "application/json");
+    say_text(driver, 1, MESSAGES_WHOLE);
+    say_end(driver, 1);
+}
+
+static void translated_stream(struct driver *driver)
+{
+    driver_post(driver, "/v1/responses", ASK_RESPONSES);
+    say_head(driver, 1, 200, SSE);
+    say_text(driver, 1, CHAT_STREAM);
+    say_end(driver, 1);
+}
+
+static void translated_failover(struct driver *driver)
+{
+    driver_post(driver, "/v1/messages", ASK_MESSAGES);
+    say_head(driver, 1, 503, "application/json");
+    say_text(driver, 1, "{\"error\":{\"code\":503,\"message\":\"b\\u0075sy\"}}");
+    say_end(driver, 1);
+    say_head(driver, 2, 200, SSE);
+    say_text(driver, 2, RESPONSES_STREAM);
+    say_end(driver, 2);
+}
+
+static void translated_cut(struct driver *driver)
+{
+    driver_post(driver, "/v1/responses", ASK_RESPONSES);
+    say_head(driver, 1, 200, SSE);
+    say_text(driver, 1, MESSAGES_BEGIN);
+    say_cut(driver, 1);
+}
+
+static void translated_and_left(struct driver *driver)
+{
+    driver_post(driver, "/v1/messages", ASK_MESSAGES);
+    say_head(driver, 1, 200, SSE);
+    say_text(driver, 1, CHAT_BEGIN);
+    if (!driver->finished) {
+        driver_gone(driver);
+    }
+}
+
+static void translated_refusal_taken_over(struct driver *driver)
+{
+    driver_post(driver, "/v1/chat/completions", ASK_CHAT);
+    say_head(driver, 1, 200, SSE);
+    say_text(driver, 1, MESSAGES_START MESSAGES_FINISH("refusal") MESSAGES_STOP);
+    say_end(driver, 1);
+    say_head(driver, 2, 200, SSE);
+    say_text(driver, 2, MESSAGES_STREAM);
+    say_end(driver, 2);
+}
+
+static void cannot_be_translated(struct driver *driver)
+{
+    driver_post(driver, "/v1/chat/completions",
+                "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"},{\"role\":"
+                "\"tool\",\"tool_call_id\":\"zz\",\"content\":\"1\"}]}");
+}
+
 static void models(struct driver *driver)
 {
     driver_start(driver, "GET", "/v1/models", NULL, 0, (struct acog_view){0});
@@ -201,20 +283,27 @@ static void kept_away(struct driver *driver)
 }
 
 static const struct story stories[] = {
-    {"whole", whole, 200, "\"Hello\""},
-    {"stream", stream, 200, CHAT_DONE},
-    {"failover", failover, 200, RESPONSES_COMPLETED},
-    {"exhausted", exhausted, 500, "no \\\"luck\\\""},
-    {"relayed", relayed, 400, "bad\\ttool"},
-    {"refused and taken over", refused_and_taken_over, 200, "\"Hello\""},
-    {"refused and noted", refused_and_noted, 200, "Another answers."},
-    {"refused and replayed", refused_and_replayed, 200, "\"refusal\""},
-    {"cut after commit", cut_after_commit, 200, "response.failed"},
-    {"the client leaves", client_leaves, 200, NULL},
-    {"models", models, 200, "\"a/b@1\""},
-    {"bad request", bad_request, 400, "content"},
-    {"unknown model", unknown_model, 409, "none"},
-    {"kept away", kept_away, 403, "dlp_route_restricted"},
+    {"whole", whole, 200, "\"Hello\"", 0, 0},
+    {"stream", stream, 200, CHAT_DONE, 0, 0},
+    {"failover", failover, 200, RESPONSES_COMPLETED, 0, 0},
+    {"exhausted", exhausted, 500, "no \\\"luck\\\"", 0, 0},
+    {"relayed", relayed, 400, "bad\\ttool", 0, 0},
+    {"refused and taken over", refused_and_taken_over, 200, "\"Hello\"", 0, 0},
+    {"refused and noted", refused_and_noted, 200, "Another answers.", 0, 0},
+    {"refused and replayed", refused_and_replayed, 200, "\"refusal\"", 0, 0},
+    {"cut after commit", cut_after_commit, 200, "response.failed", 0, 0},
+    {"the client leaves", client_leaves, 200, NULL, 0, 0},
+    {"models", models, 200, "\"a/b@1\"", 0, 0},
+    {"bad request", bad_request, 400, "content", 0, 0},
+    {"unknown model", unknown_model, 409, "none", 0, 0},
+    {"kept away", kept_away, 403, "dlp_route_restricted", 0, 0},
+    {"translated", translated_whole, 200, "\"chat.completion\"", MESSAGES, MESSAGES},
+    {"a translated stream", translated_stream, 200, "response.completed", CHAT, CHAT},
+    {"between dialects", translated_failover, 200, "message_stop", GEMINI, RESPONSES},
+    {"a translated stream is cut", translated_cut, 200, "response.failed", MESSAGES, MESSAGES},
+    {"a translated stream is left", translated_and_left, 200, NULL, CHAT, CHAT},
+    {"a translated refusal", translated_refusal_taken_over, 200, "Another answers.", MESSAGES, 0},
+    {"cannot be translated", cannot_be_translated, 400, "zz", GEMINI, MESSAGES},
 };
 
 /* -- telling ----------------------------------------------------------------------------------------- */
@@ -238,6 +327,13 @@ static void check(const struct driver *driver, const struct story *story)
     }
 }
 
+static void speak(const struct driver *driver, unsigned one, unsigned two)
+{
+    const unsigned all = CHAT | MESSAGES | RESPONSES;
+    driver->connections[0].dialects = one == 0 ? all : one;
+    driver->connections[1].dialects = two == 0 ? all : two;
+}
+
 /* The driver's exchange is new each time: one that served before has memory to spare. */
 static void tell(void *user)
 {
@@ -247,10 +343,12 @@ static void tell(void *user)
     if (driver->exchange == NULL) {
         return;
     }
+    speak(driver, telling->story->one, telling->story->two);
     telling->story->tell(driver);
     driver_tick(driver, 600000); /* clocks that still run, as an answer's tail or a drain */
     memory_sweep_spare();
     check(driver, telling->story);
+    speak(driver, 0, 0);
     driver_again(driver);
     driver_post(driver, "/v1/messages", ASK_MESSAGES);
     driver_head(driver, 1, 200, SSE);
