@@ -45,13 +45,20 @@ enum acog_code acog_media_read_url(struct acog_text url, struct acog_arena *aren
     enum acog_code code = acog_text_characters(
         (struct acog_text){.bytes = type, .escaped = url.escaped}, arena, &type);
     if (code == ACOG_OK && acog_media_is_type(type)) {
-        enum acog_media_kind told = acog_media_kind_of(type);
-        media->kind = told == ACOG_MEDIA_FILE ? media->kind : told;
         media->source = ACOG_MEDIA_BASE64;
         media->media_type = acog_media_registered_type(type);
         media->data.bytes = acog_view_slice(url.bytes, head.len, url.bytes.len);
+        acog_media_settle_kind(media);
     }
     return code;
+}
+
+void acog_media_settle_kind(struct acog_media *media)
+{
+    enum acog_media_kind told = acog_media_kind_of(media->media_type);
+    if (media->source == ACOG_MEDIA_BASE64 && told != ACOG_MEDIA_FILE) {
+        media->kind = told;
+    }
 }
 
 bool acog_media_is_readable(const struct acog_media *media)

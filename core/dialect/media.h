@@ -18,6 +18,10 @@ enum acog_code acog_media_read_file(struct acog_text data, struct acog_json_valu
 /* The registered spelling of a type that clients misspell: "image/jpg" is "image/jpeg", which alone the providers take. */
 struct acog_view acog_media_registered_type(struct acog_view type);
 
+/* Bytes are what their type says, whatever the place for them is called. Without a type that says anything the kind
+ * stays. */
+void acog_media_settle_kind(struct acog_media *media);
+
 /* Whether a provider of any dialect could read it: an address, or the bytes of a data URL that has a type and base64
  * (B16). What is not is refused by the reader, with its place and this rule. */
 bool acog_media_is_readable(const struct acog_media *media);

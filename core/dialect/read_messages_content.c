@@ -152,6 +152,7 @@ static bool read_media_type(struct content_reader *reader, struct acog_json_valu
     enum acog_code code = acog_json_text(type, reader->builder->arena, &media->media_type);
     keep_code(reader, code);
     media->media_type = acog_media_registered_type(media->media_type);
+    acog_media_settle_kind(media);
     return code != ACOG_OK || acog_media_is_type(media->media_type);
 }
 

@@ -351,11 +351,14 @@ static void media_come_from_wherever_they_are(void **state)
         "{'type':'document','context':'found on a desk','source':{'type':'text','media_type':"
         "'text/plain','data':'a \\'b\\''}},"
         "{'type':'document','source':{'type':'url','url':'https://x.example/d.pdf'}},"
-        "{'type':'image','source':{'type':'url','url':'data:image/png;base64,iVBO'}}]}]}",
+        "{'type':'image','source':{'type':'url','url':'data:image/png;base64,iVBO'}},"
+        "{'type':'image','source':{'type':'base64','media_type':'application/pdf','data':'JVBE'}}"
+        "]}]}",
         "user: image url  https://img.example/x.webp?sig=a%2Bb | image base64 image/png iVBO"
         " | image file_id  file_1 | document base64 application/pdf JVBE named T cached"
         " | 'found on a desk' | document text text/plain a \\'b\\'"
-        " | document url  https://x.example/d.pdf | image base64 image/png iVBO\n");
+        " | document url  https://x.example/d.pdf | image base64 image/png iVBO"
+        " | document base64 application/pdf JVBE\n");
 }
 
 static void documents_made_of_blocks_and_search_results_are_their_texts(void **state)
