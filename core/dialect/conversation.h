@@ -252,8 +252,21 @@ void acog_put_string(struct acog_request_writer *writer, struct acog_text text);
 /* The text as it is: a JSON value out of a string that holds it. */
 void acog_put_decoded(struct acog_request_writer *writer, struct acog_text text);
 
+/* `,"name":value`, or nothing where the value is absent. */
+void acog_put_member(struct acog_request_writer *writer, struct acog_view name,
+                     struct acog_json_value value);
+
+/* `,"tool_choice":…` and `,"parallel_tool_calls":false`, as both dialects of OpenAI have them but for what stands around
+ * the name of a chosen tool. */
+void acog_put_openai_tool_choice(struct acog_request_writer *writer, struct acog_view before_name,
+                                 struct acog_view after_name);
+
 /* Names a client's field (in the client's dialect's spelling) that is not sent; once each. */
 void acog_put_dropped(struct acog_request_writer *writer, struct acog_view name);
+
+/* The same for a field that each dialect of clients has a name of its own for. */
+void acog_put_lost(struct acog_request_writer *writer, struct acog_view chat,
+                   struct acog_view messages, struct acog_view responses);
 
 /* Whether the model's rules take a field; that it is lost, named; its value, within the rules. For writers that place a
  * field themselves. */

@@ -1,4 +1,5 @@
 /* put.c - what all writers of requests share. */
+#include "acog/contract.h"
 #include "conversation.h"
 
 #include <stdarg.h>
@@ -38,6 +39,45 @@ void acog_put_decoded(struct acog_request_writer *writer, struct acog_text text)
 {
     if (writer->code == ACOG_OK) {
         writer->code = acog_text_append_plain(writer->out, text);
+    }
+}
+
+void acog_put_member(struct acog_request_writer *writer, struct acog_view name,
+                     struct acog_json_value value)
+{
+    if (acog_json_present(value)) {
+        acog_put(writer, ACOG_VIEW(",\""));
+        acog_put(writer, name);
+        acog_put(writer, ACOG_VIEW("\":"));
+        acog_put(writer, value.raw);
+    }
+}
+
+void acog_put_openai_tool_choice(struct acog_request_writer *writer, struct acog_view before_name,
+                                 struct acog_view after_name)
+{
+    const struct acog_conversation *conversation = writer->conversation;
+    switch (conversation->tool_choice) {
+    case ACOG_TOOL_CHOICE_UNSET:
+        break;
+    case ACOG_TOOL_CHOICE_AUTO:
+        acog_put(writer, ACOG_VIEW(",\"tool_choice\":\"auto\""));
+        break;
+    case ACOG_TOOL_CHOICE_NONE:
+        acog_put(writer, ACOG_VIEW(",\"tool_choice\":\"none\""));
+        break;
+    case ACOG_TOOL_CHOICE_REQUIRED:
+        acog_put(writer, ACOG_VIEW(",\"tool_choice\":\"required\""));
+        break;
+    case ACOG_TOOL_CHOICE_NAMED:
+        acog_put(writer, ACOG_VIEW(",\"tool_choice\":"));
+        acog_put(writer, before_name);
+        acog_put(writer, conversation->tool_choice_name.raw);
+        acog_put(writer, after_name);
+        break;
+    }
+    if (conversation->parallel_off) {
+        acog_put(writer, ACOG_VIEW(",\"parallel_tool_calls\":false"));
     }
 }
 
@@ -90,6 +130,26 @@ void acog_put_dropped(struct acog_request_writer *writer, struct acog_view name)
     if (code != ACOG_OK) {
         list->len = before;
     }
+}
+
+void acog_put_lost(struct acog_request_writer *writer, struct acog_view chat,
+                   struct acog_view messages, struct acog_view responses)
+{
+    switch (acog_surface_dialect(writer->conversation->surface)) {
+    case ACOG_DIALECT_CHAT:
+        acog_put_dropped(writer, chat);
+        return;
+    case ACOG_DIALECT_MESSAGES:
+        acog_put_dropped(writer, messages);
+        return;
+    case ACOG_DIALECT_RESPONSES:
+        acog_put_dropped(writer, responses);
+        return;
+    case ACOG_DIALECT_GEMINI:
+    case ACOG_DIALECT_COUNT:
+        break;
+    }
+    ACOG_UNREACHABLE("a dialect of clients");
 }
 
 /* -- fields ---------------------------------------------------------------------------------------- */

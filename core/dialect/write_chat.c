@@ -8,40 +8,7 @@
 
 #define STOPS_MAX 4 /* OpenAI takes no more */
 
-/* -- names of the client's fields ------------------------------------------------------------------ */
-
-enum wish {
-    ACOG_WISH_LIMIT = 0,
-    ACOG_WISH_STOP,
-    ACOG_WISH_REASONING,
-    ACOG_WISH_COUNT
-};
-
-/* Names a field by the name that the client's dialect has for it. */
-static void note(struct acog_request_writer *writer, enum wish wish)
-{
-    static const char *const names[ACOG_WISH_COUNT][3] = {
-        [ACOG_WISH_LIMIT] = {"max_completion_tokens", "max_tokens", "max_output_tokens"},
-        [ACOG_WISH_STOP] = {"stop", "stop_sequences", "stop"},
-        [ACOG_WISH_REASONING] = {"reasoning_effort", "thinking", "reasoning"},
-    };
-    enum acog_surface surface = writer->conversation->surface;
-    int column = surface == ACOG_SURFACE_MESSAGES ? 1 : surface == ACOG_SURFACE_RESPONSES ? 2 : 0;
-    acog_put_dropped(writer, acog_view_of(names[wish][column]));
-}
-
 /* -- tools ----------------------------------------------------------------------------------------- */
-
-static void put_member(struct acog_request_writer *writer, struct acog_view name,
-                       struct acog_json_value value)
-{
-    if (acog_json_present(value)) {
-        acog_put(writer, ACOG_VIEW(",\""));
-        acog_put(writer, name);
-        acog_put(writer, ACOG_VIEW("\":"));
-        acog_put(writer, value.raw);
-    }
-}
 
 static void put_tool(struct acog_request_writer *writer, const struct acog_tool *tool)
 {
@@ -50,34 +17,10 @@ static void put_tool(struct acog_request_writer *writer, const struct acog_tool 
     }
     acog_put(writer, ACOG_VIEW("{\"type\":\"function\",\"function\":{\"name\":"));
     acog_put(writer, tool->name.raw);
-    put_member(writer, ACOG_VIEW("description"), tool->description);
-    put_member(writer, ACOG_VIEW("parameters"), tool->schema);
-    put_member(writer, ACOG_VIEW("strict"), tool->strict);
+    acog_put_member(writer, ACOG_VIEW("description"), tool->description);
+    acog_put_member(writer, ACOG_VIEW("parameters"), tool->schema);
+    acog_put_member(writer, ACOG_VIEW("strict"), tool->strict);
     acog_put(writer, ACOG_VIEW("}}"));
-}
-
-static void put_choice(struct acog_request_writer *writer)
-{
-    const struct acog_conversation *conversation = writer->conversation;
-    switch (conversation->tool_choice) {
-    case ACOG_TOOL_CHOICE_UNSET:
-        break;
-    case ACOG_TOOL_CHOICE_AUTO:
-        acog_put(writer, ACOG_VIEW(",\"tool_choice\":\"auto\""));
-        break;
-    case ACOG_TOOL_CHOICE_NONE:
-        acog_put(writer, ACOG_VIEW(",\"tool_choice\":\"none\""));
-        break;
-    case ACOG_TOOL_CHOICE_REQUIRED:
-        acog_put(writer, ACOG_VIEW(",\"tool_choice\":\"required\""));
-        break;
-    case ACOG_TOOL_CHOICE_NAMED:
-        acog_put(writer,
-                 ACOG_VIEW(",\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":"));
-        acog_put(writer, conversation->tool_choice_name.raw);
-        acog_put(writer, ACOG_VIEW("}}"));
-        break;
-    }
 }
 
 static void put_tools(struct acog_request_writer *writer)
@@ -91,10 +34,8 @@ static void put_tools(struct acog_request_writer *writer)
         put_tool(writer, tool);
     }
     acog_put(writer, ACOG_VIEW("]"));
-    put_choice(writer);
-    if (conversation->parallel_off) {
-        acog_put(writer, ACOG_VIEW(",\"parallel_tool_calls\":false"));
-    }
+    acog_put_openai_tool_choice(writer, ACOG_VIEW("{\"type\":\"function\",\"function\":{\"name\":"),
+                                ACOG_VIEW("}}"));
 }
 
 /* -- the answer's form ----------------------------------------------------------------------------- */
@@ -106,8 +47,8 @@ static void put_schema_tool(struct acog_request_writer *writer)
     const struct acog_view name = ACOG_VIEW("\"" ACOG_SCHEMA_TOOL_NAME "\"");
     acog_put(writer, ACOG_VIEW(",\"tools\":[{\"type\":\"function\",\"function\":{\"name\":"));
     acog_put(writer, name);
-    put_member(writer, ACOG_VIEW("description"), conversation->schema_description);
-    put_member(writer, ACOG_VIEW("parameters"), conversation->schema);
+    acog_put_member(writer, ACOG_VIEW("description"), conversation->schema_description);
+    acog_put_member(writer, ACOG_VIEW("parameters"), conversation->schema);
     acog_put(writer,
              ACOG_VIEW("}}],\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":"));
     acog_put(writer, name);
@@ -127,9 +68,9 @@ static void put_schema(struct acog_request_writer *writer)
     acog_put(writer, acog_json_present(conversation->schema_name)
                          ? conversation->schema_name.raw
                          : ACOG_VIEW("\"" ACOG_SCHEMA_TOOL_NAME "\""));
-    put_member(writer, ACOG_VIEW("description"), conversation->schema_description);
-    put_member(writer, ACOG_VIEW("schema"), conversation->schema);
-    put_member(writer, ACOG_VIEW("strict"), conversation->schema_strict);
+    acog_put_member(writer, ACOG_VIEW("description"), conversation->schema_description);
+    acog_put_member(writer, ACOG_VIEW("schema"), conversation->schema);
+    acog_put_member(writer, ACOG_VIEW("strict"), conversation->schema_strict);
     acog_put(writer, always ? ACOG_VIEW(",\"strict\":true}}") : ACOG_VIEW("}}"));
 }
 
@@ -159,7 +100,8 @@ static void put_limit(struct acog_request_writer *writer)
     int64_t limit = writer->conversation->max_tokens;
     if (rules->largest_output_tokens >= 0 && limit > rules->largest_output_tokens) {
         limit = rules->largest_output_tokens;
-        note(writer, ACOG_WISH_LIMIT);
+        acog_put_lost(writer, ACOG_VIEW("max_completion_tokens"), ACOG_VIEW("max_tokens"),
+                      ACOG_VIEW("max_output_tokens"));
     }
     writer->translation->max_tokens = limit;
     if (limit >= 0) {
@@ -180,7 +122,7 @@ static void put_stops(struct acog_request_writer *writer)
         count = STOPS_MAX;
     }
     if (count < conversation->stop_count) {
-        note(writer, ACOG_WISH_STOP);
+        acog_put_lost(writer, ACOG_VIEW("stop"), ACOG_VIEW("stop_sequences"), ACOG_VIEW("stop"));
     }
     for (size_t i = 0; i < count; i++) {
         acog_put(writer, i == 0 ? ACOG_VIEW(",\"stop\":[") : ACOG_VIEW(","));
@@ -219,7 +161,8 @@ static void put_effort(struct acog_request_writer *writer)
     bool lost = effort != wanted && !(wanted == ACOG_EFFORT_NONE && effort == ACOG_EFFORT_COUNT &&
                                       rules->thinking == ACOG_THINKING_NONE);
     if (lost) {
-        note(writer, ACOG_WISH_REASONING);
+        acog_put_lost(writer, ACOG_VIEW("reasoning_effort"), ACOG_VIEW("thinking"),
+                      ACOG_VIEW("reasoning"));
     }
 }
 
@@ -240,7 +183,7 @@ void acog_chat_write_conversation(struct acog_request_writer *writer)
     put_limit(writer);
     put_stops(writer);
     put_effort(writer);
-    put_member(writer, ACOG_VIEW("user"), conversation->user);
+    acog_put_member(writer, ACOG_VIEW("user"), conversation->user);
     acog_put_fields(writer, ACOG_DIALECT_CHAT);
     acog_put(writer, ACOG_VIEW("}"));
 }

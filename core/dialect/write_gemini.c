@@ -77,9 +77,9 @@ static void put_tools(struct acog_request_writer *writer)
     acog_put(writer, ACOG_VIEW("]}]"));
     put_mode(writer);
     if (writer->conversation->parallel_off) {
-        acog_gemini_put_dropped(writer, ACOG_VIEW("parallel_tool_calls"),
-                                ACOG_VIEW("tool_choice.disable_parallel_tool_use"),
-                                ACOG_VIEW("parallel_tool_calls"));
+        acog_put_lost(writer, ACOG_VIEW("parallel_tool_calls"),
+                      ACOG_VIEW("tool_choice.disable_parallel_tool_use"),
+                      ACOG_VIEW("parallel_tool_calls"));
     }
 }
 
@@ -160,8 +160,8 @@ static void put_limit(struct config *config)
     int64_t largest = writer->translation->rules->largest_output_tokens;
     if (limit >= 0 && largest >= 0 && limit > largest) {
         limit = largest;
-        acog_gemini_put_dropped(writer, ACOG_VIEW("max_tokens"), ACOG_VIEW("max_tokens"),
-                                ACOG_VIEW("max_output_tokens"));
+        acog_put_lost(writer, ACOG_VIEW("max_tokens"), ACOG_VIEW("max_tokens"),
+                      ACOG_VIEW("max_output_tokens"));
     }
     writer->translation->max_tokens = limit;
     if (limit >= 0) {
@@ -178,8 +178,8 @@ static void put_stops(struct config *config)
     for (size_t i = 0; i < conversation->stop_count; i++) {
         struct acog_json_value stop = conversation->stops[i];
         if (!writer->translation->rules->stop || sent == STOPS_MAX || stop.raw.len <= 2) {
-            acog_gemini_put_dropped(writer, ACOG_VIEW("stop"), ACOG_VIEW("stop_sequences"),
-                                    ACOG_VIEW("stop"));
+            acog_put_lost(writer, ACOG_VIEW("stop"), ACOG_VIEW("stop_sequences"),
+                          ACOG_VIEW("stop"));
             continue;
         }
         if (sent == 0) {
@@ -207,9 +207,9 @@ static void put_format_wish(struct config *config)
         acog_put(writer, conversation->schema.raw);
     }
     if (acog_json_present(conversation->schema_description)) {
-        acog_gemini_put_dropped(writer, ACOG_VIEW("response_format.description"),
-                                ACOG_VIEW("output_config.format.description"),
-                                ACOG_VIEW("text.format.description"));
+        acog_put_lost(writer, ACOG_VIEW("response_format.description"),
+                      ACOG_VIEW("output_config.format.description"),
+                      ACOG_VIEW("text.format.description"));
     }
 }
 
@@ -217,8 +217,8 @@ static void put_format_wish(struct config *config)
 
 static void thinking_lost(struct acog_request_writer *writer)
 {
-    acog_gemini_put_dropped(writer, ACOG_VIEW("reasoning_effort"), ACOG_VIEW("thinking"),
-                            ACOG_VIEW("reasoning.effort"));
+    acog_put_lost(writer, ACOG_VIEW("reasoning_effort"), ACOG_VIEW("thinking"),
+                  ACOG_VIEW("reasoning.effort"));
 }
 
 static void begin_thinking(struct config *config)
@@ -355,8 +355,7 @@ static void name_lost(struct acog_request_writer *writer)
         }
     }
     if (acog_json_present(conversation->user)) {
-        acog_gemini_put_dropped(writer, ACOG_VIEW("user"), ACOG_VIEW("metadata.user_id"),
-                                ACOG_VIEW("user"));
+        acog_put_lost(writer, ACOG_VIEW("user"), ACOG_VIEW("metadata.user_id"), ACOG_VIEW("user"));
     }
     const struct acog_unknown_field *unknown = conversation->unknown;
     for (; unknown != NULL; unknown = unknown->next) {

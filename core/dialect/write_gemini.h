@@ -9,10 +9,6 @@
 /* `"contents":[…]` and, if there is any, `,"systemInstruction":{…}`. */
 void acog_gemini_put_contents(struct acog_request_writer *writer);
 
-/* Names a field that is not sent, as the client's dialect spells it. */
-void acog_gemini_put_dropped(struct acog_request_writer *writer, struct acog_view chat,
-                             struct acog_view messages, struct acog_view responses);
-
 /* Everything but what another provider thought. */
 bool acog_gemini_is_sent(const struct acog_part *part);
 

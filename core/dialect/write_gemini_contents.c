@@ -15,25 +15,6 @@
 
 /* -- small things ---------------------------------------------------------------------------------- */
 
-void acog_gemini_put_dropped(struct acog_request_writer *writer, struct acog_view chat,
-                             struct acog_view messages, struct acog_view responses)
-{
-    switch (acog_surface_dialect(writer->conversation->surface)) {
-    case ACOG_DIALECT_CHAT:
-        acog_put_dropped(writer, chat);
-        return;
-    case ACOG_DIALECT_MESSAGES:
-        acog_put_dropped(writer, messages);
-        return;
-    case ACOG_DIALECT_RESPONSES:
-        acog_put_dropped(writer, responses);
-        return;
-    case ACOG_DIALECT_GEMINI:
-    case ACOG_DIALECT_COUNT:
-        return; /* no client speaks it */
-    }
-}
-
 static bool is_own(const struct acog_opaque *opaque)
 {
     return opaque->maker == ACOG_DIALECT_GEMINI && opaque->bytes.bytes.len > 0;
@@ -103,12 +84,12 @@ static struct acog_view type_by_address(struct acog_view address)
 static void name_lost_of_media(struct acog_request_writer *writer, const struct acog_media *media)
 {
     if (acog_json_present(media->name)) {
-        acog_gemini_put_dropped(writer, ACOG_VIEW("messages.filename"), ACOG_VIEW("messages.title"),
-                                ACOG_VIEW("input.filename"));
+        acog_put_lost(writer, ACOG_VIEW("messages.filename"), ACOG_VIEW("messages.title"),
+                      ACOG_VIEW("input.filename"));
     }
     if (acog_json_present(media->detail) && !acog_json_text_is(media->detail, ACOG_VIEW("auto"))) {
-        acog_gemini_put_dropped(writer, ACOG_VIEW("messages.detail"), ACOG_VIEW("messages.detail"),
-                                ACOG_VIEW("input.detail"));
+        acog_put_lost(writer, ACOG_VIEW("messages.detail"), ACOG_VIEW("messages.detail"),
+                      ACOG_VIEW("input.detail"));
     }
 }
 
@@ -280,8 +261,8 @@ static void put_part(struct acog_request_writer *writer, const struct acog_turn 
     switch (part->kind) {
     case ACOG_PART_TEXT:
         if (turn->role == ACOG_TURN_SYSTEM) {
-            acog_gemini_put_dropped(writer, ACOG_VIEW("messages.role"), ACOG_VIEW("messages.role"),
-                                    ACOG_VIEW("input.role"));
+            acog_put_lost(writer, ACOG_VIEW("messages.role"), ACOG_VIEW("messages.role"),
+                          ACOG_VIEW("input.role"));
         }
         put_text(writer, acog_text_of(part->text), turn->role == ACOG_TURN_SYSTEM);
         return;
@@ -341,9 +322,8 @@ static void put_system(struct acog_request_writer *writer)
         acog_put(writer, any ? ACOG_VIEW(",") : (struct acog_view){0});
         put_text(writer, acog_text_of(part->text), false);
         if (acog_json_present(part->cache)) {
-            acog_gemini_put_dropped(writer, ACOG_VIEW("messages.cache_control"),
-                                    ACOG_VIEW("system.cache_control"),
-                                    ACOG_VIEW("input.cache_control"));
+            acog_put_lost(writer, ACOG_VIEW("messages.cache_control"),
+                          ACOG_VIEW("system.cache_control"), ACOG_VIEW("input.cache_control"));
         }
     }
     acog_put(writer, ACOG_VIEW("]}"));

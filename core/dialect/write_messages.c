@@ -27,29 +27,12 @@ struct plan {
     bool schema_tool;
 };
 
-/* -- names of the client's fields ------------------------------------------------------------------ */
-
-static struct acog_view name_of(const struct acog_request_writer *writer, struct acog_view chat,
-                                struct acog_view messages, struct acog_view responses)
-{
-    switch (acog_surface_dialect(writer->conversation->surface)) {
-    case ACOG_DIALECT_CHAT:
-        return chat;
-    case ACOG_DIALECT_MESSAGES:
-        return messages;
-    case ACOG_DIALECT_RESPONSES:
-        return responses;
-    case ACOG_DIALECT_GEMINI:
-    case ACOG_DIALECT_COUNT:
-        break;
-    }
-    ACOG_UNREACHABLE("a dialect of clients");
-}
+/* -- what gives way -------------------------------------------------------------------------------- */
 
 static void drop_reasoning(struct acog_request_writer *writer)
 {
-    acog_put_dropped(writer, name_of(writer, ACOG_VIEW("reasoning_effort"), ACOG_VIEW("thinking"),
-                                     ACOG_VIEW("reasoning")));
+    acog_put_lost(writer, ACOG_VIEW("reasoning_effort"), ACOG_VIEW("thinking"),
+                  ACOG_VIEW("reasoning"));
 }
 
 static void drop_field(struct acog_request_writer *writer, struct plan *plan, enum acog_field field)
@@ -85,8 +68,8 @@ static void plan_limit(struct acog_request_writer *writer, struct plan *plan)
     }
     plan->max_tokens = capped(plan->asked.max_tokens, rules);
     if (plan->max_tokens < plan->asked.max_tokens) {
-        acog_put_dropped(writer, name_of(writer, ACOG_VIEW("max_tokens"), ACOG_VIEW("max_tokens"),
-                                         ACOG_VIEW("max_output_tokens")));
+        acog_put_lost(writer, ACOG_VIEW("max_tokens"), ACOG_VIEW("max_tokens"),
+                      ACOG_VIEW("max_output_tokens"));
     }
 }
 
@@ -423,9 +406,9 @@ static void put_output_config(struct acog_request_writer *writer, const struct p
         acog_put(writer, plan->asked.schema.raw);
         acog_put(writer, ACOG_VIEW("}"));
         if (acog_json_present(plan->asked.schema_description)) {
-            acog_put_dropped(writer, name_of(writer, ACOG_VIEW("response_format.description"),
-                                             ACOG_VIEW("output_config.format.description"),
-                                             ACOG_VIEW("text.format.description")));
+            acog_put_lost(writer, ACOG_VIEW("response_format.description"),
+                          ACOG_VIEW("output_config.format.description"),
+                          ACOG_VIEW("text.format.description"));
         }
     }
     acog_put(writer, ACOG_VIEW("}"));
@@ -434,13 +417,12 @@ static void put_output_config(struct acog_request_writer *writer, const struct p
 /* A sequence of white space alone is refused (B11). */
 static void put_stops(struct acog_request_writer *writer, const struct plan *plan)
 {
-    struct acog_view name =
-        name_of(writer, ACOG_VIEW("stop"), ACOG_VIEW("stop_sequences"), ACOG_VIEW("stop"));
     bool any = false;
     for (size_t i = 0; i < plan->asked.stop_count; i++) {
         struct acog_json_value stop = plan->asked.stops[i];
         if (!writer->translation->rules->stop || acog_text_is_blank(acog_text_of(stop))) {
-            acog_put_dropped(writer, name);
+            acog_put_lost(writer, ACOG_VIEW("stop"), ACOG_VIEW("stop_sequences"),
+                          ACOG_VIEW("stop"));
             continue;
         }
         acog_put(writer, any ? ACOG_VIEW(",") : ACOG_VIEW(",\"stop_sequences\":["));

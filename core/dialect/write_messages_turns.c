@@ -120,8 +120,8 @@ static void put_media_block(struct acog_request_writer *writer, const struct aco
     }
     if (media->detail.type == ACOG_JSON_STRING &&
         !acog_json_text_is(media->detail, ACOG_VIEW("auto"))) {
-        bool input = writer->conversation->surface == ACOG_SURFACE_RESPONSES;
-        acog_put_dropped(writer, input ? ACOG_VIEW("input.detail") : ACOG_VIEW("messages.detail"));
+        acog_put_lost(writer, ACOG_VIEW("messages.detail"), ACOG_VIEW("messages.detail"),
+                      ACOG_VIEW("input.detail"));
     }
     acog_messages_put_cache(writer, part->cache);
     acog_put(writer, ACOG_VIEW("}"));
@@ -232,8 +232,8 @@ static void put_reasoning(struct acog_request_writer *writer, const struct acog_
 static void put_downgraded(struct turns_writer *writer, const struct acog_part *part)
 {
     struct acog_request_writer *request = writer->request;
-    bool input = request->conversation->surface == ACOG_SURFACE_RESPONSES;
-    acog_put_dropped(request, input ? ACOG_VIEW("input.role") : ACOG_VIEW("messages.role"));
+    acog_put_lost(request, ACOG_VIEW("messages.role"), ACOG_VIEW("messages.role"),
+                  ACOG_VIEW("input.role"));
     begin_block(writer, ACOG_TURN_USER);
     put(writer, ACOG_VIEW("{\"type\":\"text\",\"text\":\"<system>"));
     acog_put_inside(request, acog_text_of(part->text));

@@ -10,34 +10,6 @@
 
 #define OUTPUT_TOKENS_MIN 16 /* the API refuses less */
 
-void acog_responses_put_lost(struct acog_request_writer *writer, struct acog_view chat,
-                             struct acog_view messages, struct acog_view responses)
-{
-    switch (acog_surface_dialect(writer->conversation->surface)) {
-    case ACOG_DIALECT_CHAT:
-        acog_put_dropped(writer, chat);
-        break;
-    case ACOG_DIALECT_MESSAGES:
-        acog_put_dropped(writer, messages);
-        break;
-    case ACOG_DIALECT_RESPONSES:
-        acog_put_dropped(writer, responses);
-        break;
-    case ACOG_DIALECT_GEMINI:
-    case ACOG_DIALECT_COUNT:
-        break; /* no client's */
-    }
-}
-
-static void put_member(struct acog_request_writer *writer, const char *name,
-                       struct acog_json_value value)
-{
-    if (acog_json_present(value)) {
-        acog_put_format(writer, ",\"%s\":", name);
-        acog_put(writer, value.raw);
-    }
-}
-
 /* -- instructions ---------------------------------------------------------------------------------- */
 
 /* All leading system texts as one, a blank line between them. */
@@ -52,9 +24,8 @@ static void put_instructions(struct acog_request_writer *writer)
         acog_put(writer, part == first ? (struct acog_view){0} : ACOG_VIEW("\\n\\n"));
         acog_put_inside(writer, acog_text_of(part->text));
         if (acog_json_present(part->cache)) {
-            acog_responses_put_lost(writer, ACOG_VIEW("messages.cache_control"),
-                                    ACOG_VIEW("system.cache_control"),
-                                    ACOG_VIEW("input.cache_control"));
+            acog_put_lost(writer, ACOG_VIEW("messages.cache_control"),
+                          ACOG_VIEW("system.cache_control"), ACOG_VIEW("input.cache_control"));
         }
     }
     acog_put(writer, ACOG_VIEW("\","));
@@ -67,8 +38,8 @@ static void put_instructions(struct acog_request_writer *writer)
 static void put_tool(struct acog_request_writer *writer, const struct acog_tool *tool)
 {
     acog_put(writer, ACOG_VIEW("{\"type\":\"function\""));
-    put_member(writer, "name", tool->name);
-    put_member(writer, "description", tool->description);
+    acog_put_member(writer, ACOG_VIEW("name"), tool->name);
+    acog_put_member(writer, ACOG_VIEW("description"), tool->description);
     acog_put(writer, ACOG_VIEW(",\"parameters\":"));
     acog_put(writer, acog_json_present(tool->schema)
                          ? tool->schema.raw
@@ -81,32 +52,6 @@ static void put_tool(struct acog_request_writer *writer, const struct acog_tool 
     }
 }
 
-static void put_tool_choice(struct acog_request_writer *writer)
-{
-    const struct acog_conversation *conversation = writer->conversation;
-    switch (conversation->tool_choice) {
-    case ACOG_TOOL_CHOICE_UNSET:
-        break;
-    case ACOG_TOOL_CHOICE_AUTO:
-        acog_put(writer, ACOG_VIEW(",\"tool_choice\":\"auto\""));
-        break;
-    case ACOG_TOOL_CHOICE_NONE:
-        acog_put(writer, ACOG_VIEW(",\"tool_choice\":\"none\""));
-        break;
-    case ACOG_TOOL_CHOICE_REQUIRED:
-        acog_put(writer, ACOG_VIEW(",\"tool_choice\":\"required\""));
-        break;
-    case ACOG_TOOL_CHOICE_NAMED:
-        acog_put(writer, ACOG_VIEW(",\"tool_choice\":{\"type\":\"function\""));
-        put_member(writer, "name", conversation->tool_choice_name);
-        acog_put(writer, ACOG_VIEW("}"));
-        break;
-    }
-    if (conversation->parallel_off) {
-        acog_put(writer, ACOG_VIEW(",\"parallel_tool_calls\":false"));
-    }
-}
-
 /* The one tool whose arguments are the answer (B20). */
 static void put_schema_tool(struct acog_request_writer *writer)
 {
@@ -114,7 +59,7 @@ static void put_schema_tool(struct acog_request_writer *writer)
     acog_put(
         writer,
         ACOG_VIEW(",\"tools\":[{\"type\":\"function\",\"name\":\"" ACOG_SCHEMA_TOOL_NAME "\""));
-    put_member(writer, "description", conversation->schema_description);
+    acog_put_member(writer, ACOG_VIEW("description"), conversation->schema_description);
     acog_put(writer, ACOG_VIEW(",\"parameters\":"));
     acog_put(writer,
              acog_json_present(conversation->schema) ? conversation->schema.raw : ANY_OBJECT);
@@ -148,7 +93,8 @@ static void put_tools(struct acog_request_writer *writer)
         put_tool(writer, tool);
     }
     acog_put(writer, ACOG_VIEW("]"));
-    put_tool_choice(writer);
+    acog_put_openai_tool_choice(writer, ACOG_VIEW("{\"type\":\"function\",\"name\":"),
+                                ACOG_VIEW("}"));
 }
 
 /* -- limits ---------------------------------------------------------------------------------------- */
@@ -165,8 +111,8 @@ static void put_limit(struct acog_request_writer *writer)
     limit = largest >= 0 && limit > largest ? largest : limit;
     limit = limit < OUTPUT_TOKENS_MIN ? OUTPUT_TOKENS_MIN : limit;
     if (limit != asked) {
-        acog_responses_put_lost(writer, ACOG_VIEW("max_tokens"), ACOG_VIEW("max_tokens"),
-                                ACOG_VIEW("max_output_tokens"));
+        acog_put_lost(writer, ACOG_VIEW("max_tokens"), ACOG_VIEW("max_tokens"),
+                      ACOG_VIEW("max_output_tokens"));
     }
     acog_put_format(writer, ",\"max_output_tokens\":%lld", (long long)limit);
     writer->translation->max_tokens = limit;
@@ -184,9 +130,9 @@ static void put_schema_format(struct acog_request_writer *writer)
     acog_put(writer, acog_text_of(conversation->schema_name).bytes.len > 0
                          ? conversation->schema_name.raw
                          : ACOG_VIEW("\"answer\""));
-    put_member(writer, "description", conversation->schema_description);
-    put_member(writer, "schema", conversation->schema);
-    put_member(writer, "strict", conversation->schema_strict);
+    acog_put_member(writer, ACOG_VIEW("description"), conversation->schema_description);
+    acog_put_member(writer, ACOG_VIEW("schema"), conversation->schema);
+    acog_put_member(writer, ACOG_VIEW("strict"), conversation->schema_strict);
     acog_put(writer, always ? ACOG_VIEW(",\"strict\":true}") : ACOG_VIEW("}"));
 }
 
@@ -217,8 +163,8 @@ static void put_text_settings(struct acog_request_writer *writer)
 
 static void effort_lost(struct acog_request_writer *writer)
 {
-    acog_responses_put_lost(writer, ACOG_VIEW("reasoning_effort"), ACOG_VIEW("thinking"),
-                            ACOG_VIEW("reasoning.effort"));
+    acog_put_lost(writer, ACOG_VIEW("reasoning_effort"), ACOG_VIEW("thinking"),
+                  ACOG_VIEW("reasoning.effort"));
 }
 
 /* The word to send; COUNT: none, the model thinks as hard as it would. */
@@ -283,10 +229,9 @@ void acog_responses_write_conversation(struct acog_request_writer *writer)
     put_limit(writer);
     put_text_settings(writer);
     put_reasoning(writer);
-    put_member(writer, "user", conversation->user);
+    acog_put_member(writer, ACOG_VIEW("user"), conversation->user);
     if (conversation->stop_count > 0) {
-        acog_responses_put_lost(writer, ACOG_VIEW("stop"), ACOG_VIEW("stop_sequences"),
-                                ACOG_VIEW("stop"));
+        acog_put_lost(writer, ACOG_VIEW("stop"), ACOG_VIEW("stop_sequences"), ACOG_VIEW("stop"));
     }
     acog_put_fields(writer, ACOG_DIALECT_RESPONSES);
     acog_put(writer, writer->translation->stream ? ACOG_VIEW(",\"store\":false,\"stream\":true}")

@@ -4,10 +4,6 @@
 
 #include "conversation.h"
 
-/* Names what is not sent, as the client's dialect calls it. */
-void acog_responses_put_lost(struct acog_request_writer *writer, struct acog_view chat,
-                             struct acog_view messages, struct acog_view responses);
-
 /* `"input":[…]`, the turns as items. */
 void acog_responses_put_input(struct acog_request_writer *writer);
 

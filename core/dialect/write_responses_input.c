@@ -33,7 +33,8 @@ static void begin_item(struct items *items, const char *type)
     items->any = true;
 }
 
-static void put_member(struct acog_request_writer *writer, const char *name, struct acog_text text)
+static void put_string_member(struct acog_request_writer *writer, const char *name,
+                              struct acog_text text)
 {
     acog_put_format(writer, ",\"%s\":", name);
     acog_put_string(writer, text);
@@ -71,9 +72,8 @@ static void put_call_id(struct acog_request_writer *writer, struct acog_text id)
 static void name_cache(struct acog_request_writer *writer, const struct acog_part *part)
 {
     if (acog_json_present(part->cache)) {
-        acog_responses_put_lost(writer, ACOG_VIEW("messages.cache_control"),
-                                ACOG_VIEW("messages.cache_control"),
-                                ACOG_VIEW("input.cache_control"));
+        acog_put_lost(writer, ACOG_VIEW("messages.cache_control"),
+                      ACOG_VIEW("messages.cache_control"), ACOG_VIEW("input.cache_control"));
     }
 }
 
@@ -82,7 +82,7 @@ static void name_cache(struct acog_request_writer *writer, const struct acog_par
 static void put_text_part(struct acog_request_writer *writer, struct acog_text text)
 {
     acog_put(writer, ACOG_VIEW("{\"type\":\"input_text\""));
-    put_member(writer, "text", text);
+    put_string_member(writer, "text", text);
     acog_put(writer, ACOG_VIEW("}"));
 }
 
@@ -105,10 +105,10 @@ static void put_source(struct acog_request_writer *writer, const struct acog_med
         put_data_url(writer, data_name, media);
         break;
     case ACOG_MEDIA_URL:
-        put_member(writer, url_name, media->data);
+        put_string_member(writer, url_name, media->data);
         break;
     case ACOG_MEDIA_FILE_ID:
-        put_member(writer, "file_id", media->data);
+        put_string_member(writer, "file_id", media->data);
         break;
     case ACOG_MEDIA_TEXT:
         ACOG_UNREACHABLE("a text is no file");
@@ -136,7 +136,7 @@ static void put_file(struct acog_request_writer *writer, const struct acog_media
                                        ? ACOG_VIEW("document.pdf")
                                        : ACOG_VIEW("document"));
         }
-        put_member(writer, "filename", name);
+        put_string_member(writer, "filename", name);
     }
     acog_put(writer, ACOG_VIEW("}"));
 }
@@ -146,8 +146,8 @@ static void put_media(struct acog_request_writer *writer, const struct acog_medi
     if (media->source == ACOG_MEDIA_TEXT) {
         put_text_part(writer, media->data);
         if (acog_json_present(media->name)) {
-            acog_responses_put_lost(writer, ACOG_VIEW("messages.filename"),
-                                    ACOG_VIEW("messages.title"), ACOG_VIEW("input.filename"));
+            acog_put_lost(writer, ACOG_VIEW("messages.filename"), ACOG_VIEW("messages.title"),
+                          ACOG_VIEW("input.filename"));
         }
         return;
     }
@@ -230,8 +230,8 @@ static void put_call(struct items *items, const struct acog_part *call)
     struct acog_request_writer *writer = items->request;
     begin_item(items, "function_call");
     put_call_id(writer, call->id);
-    put_member(writer, "name", call->name);
-    put_member(writer, "arguments", call->arguments);
+    put_string_member(writer, "name", call->name);
+    put_string_member(writer, "arguments", call->arguments);
     acog_put(writer, ACOG_VIEW("}"));
     name_cache(writer, call);
 }
@@ -240,7 +240,7 @@ static void put_assistant_text(struct items *items, const struct acog_part *part
 {
     begin_item(items, "message");
     acog_put(items->request, ACOG_VIEW(",\"role\":\"assistant\""));
-    put_member(items->request, "content", acog_text_of(part->text));
+    put_string_member(items->request, "content", acog_text_of(part->text));
     acog_put(items->request, ACOG_VIEW("}"));
     name_cache(items->request, part);
 }
@@ -252,7 +252,7 @@ static void put_refusal(struct items *items, const struct acog_part *part)
     acog_put(items->request,
              ACOG_VIEW(",\"id\":\"msg_refusal\",\"role\":\"assistant\",\"status\":\"completed\","
                        "\"content\":[{\"type\":\"refusal\""));
-    put_member(items->request, "refusal", acog_text_of(part->text));
+    put_string_member(items->request, "refusal", acog_text_of(part->text));
     acog_put(items->request, ACOG_VIEW("}]}"));
 }
 
@@ -263,15 +263,15 @@ static void put_reasoning(struct items *items, const struct acog_part *part)
         return;
     }
     begin_item(items, "reasoning");
-    put_member(writer, "id", part->opaque.id);
+    put_string_member(writer, "id", part->opaque.id);
     acog_put(writer, ACOG_VIEW(",\"summary\":["));
     if (acog_json_present(part->text)) {
         acog_put(writer, ACOG_VIEW("{\"type\":\"summary_text\""));
-        put_member(writer, "text", acog_text_of(part->text));
+        put_string_member(writer, "text", acog_text_of(part->text));
         acog_put(writer, ACOG_VIEW("}"));
     }
     acog_put(writer, ACOG_VIEW("]"));
-    put_member(writer, "encrypted_content", part->opaque.bytes);
+    put_string_member(writer, "encrypted_content", part->opaque.bytes);
     acog_put(writer, ACOG_VIEW("}"));
 }
 
