@@ -399,33 +399,14 @@ static void read_answer(struct acog_flow *flow, struct acog_json_value body, boo
     }
 }
 
-static bool is_space(char byte)
-{
-    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
-}
-
-static struct acog_view without_space(struct acog_view data)
-{
-    size_t from = 0;
-    size_t to = data.len;
-    while (from < to && is_space(data.ptr[from])) {
-        from++;
-    }
-    while (to > from && is_space(data.ptr[to - 1])) {
-        to--;
-    }
-    return acog_view_slice(data, from, to);
-}
-
 /* [DONE] brings nothing. */
 void acog_chat_read_event(struct acog_flow *flow, struct acog_view name, struct acog_view data,
                           struct acog_arena *scratch)
 {
-    struct acog_view text = without_space(data);
-    struct acog_json_value event = {.raw = text, .type = ACOG_JSON_OBJECT};
+    struct acog_json_value event = acog_dialect_event_object(data);
     (void)name;
     (void)scratch;
-    if (text.len > 0 && text.ptr[0] == '{') {
+    if (acog_json_present(event)) {
         read_answer(flow, event, false);
     }
 }

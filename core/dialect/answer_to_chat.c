@@ -92,18 +92,13 @@ static void put_finish(struct acog_flow *flow)
     }
 }
 
-static int64_t figure(int64_t reported)
-{
-    return reported < 0 ? 0 : reported;
-}
-
 static void put_input_details(struct acog_flow *flow, const struct acog_usage *usage)
 {
     if (usage->cached_tokens < 0 && usage->cache_write_tokens < 0) {
         return;
     }
     acog_flow_put_format(flow, ",\"prompt_tokens_details\":{\"cached_tokens\":%lld",
-                         (long long)figure(usage->cached_tokens));
+                         (long long)acog_flow_figure(usage->cached_tokens));
     if (usage->cache_write_tokens >= 0) {
         acog_flow_put_format(flow, ",\"cache_write_tokens\":%lld",
                              (long long)usage->cache_write_tokens);
@@ -114,8 +109,8 @@ static void put_input_details(struct acog_flow *flow, const struct acog_usage *u
 static void put_usage(struct acog_flow *flow)
 {
     const struct acog_usage *usage = &flow->usage;
-    int64_t input = figure(usage->input_tokens);
-    int64_t output = figure(usage->output_tokens);
+    int64_t input = acog_flow_figure(usage->input_tokens);
+    int64_t output = acog_flow_figure(usage->output_tokens);
     acog_flow_put_format(flow,
                          "{\"prompt_tokens\":%lld,\"completion_tokens\":%lld,\"total_tokens\":%lld",
                          (long long)input, (long long)output,

@@ -110,27 +110,22 @@ static void put_stop(struct acog_flow *flow)
     }
 }
 
-static int64_t figure(int64_t reported)
-{
-    return reported < 0 ? 0 : reported;
-}
-
 /* The input without the cached and the written tokens, which stand beside it (B49, B95). Before the end, what is known
  * of the input, or its estimate. */
 static void put_usage(struct acog_flow *flow)
 {
     const struct acog_usage *usage = &flow->usage;
-    int64_t cached = figure(usage->cached_tokens);
-    int64_t written = figure(usage->cache_write_tokens);
-    int64_t input = figure(usage->input_tokens < 0 ? flow->translation->input_tokens_estimate
-                                                   : usage->input_tokens);
+    int64_t cached = acog_flow_figure(usage->cached_tokens);
+    int64_t written = acog_flow_figure(usage->cache_write_tokens);
+    int64_t input = acog_flow_figure(
+        usage->input_tokens < 0 ? flow->translation->input_tokens_estimate : usage->input_tokens);
     input = input > cached ? input - cached : 0;
     input = input > written ? input - written : 0;
     acog_flow_put_format(flow,
                          "\"usage\":{\"input_tokens\":%lld,\"cache_creation_input_tokens\":%lld,"
                          "\"cache_read_input_tokens\":%lld,\"output_tokens\":%lld",
                          (long long)input, (long long)written, (long long)cached,
-                         (long long)figure(usage->output_tokens));
+                         (long long)acog_flow_figure(usage->output_tokens));
     if (usage->reasoning_tokens >= 0) {
         acog_flow_put_format(flow, ",\"output_tokens_details\":{\"thinking_tokens\":%lld}",
                              (long long)usage->reasoning_tokens);

@@ -6,25 +6,20 @@ static void put(struct acog_flow *flow, const char *text)
     acog_flow_put(flow, acog_view_of(text));
 }
 
-static int64_t known(int64_t tokens)
-{
-    return tokens < 0 ? 0 : tokens;
-}
-
 static void put_usage(struct acog_flow *flow)
 {
     const struct acog_usage *usage = &flow->usage;
-    int64_t input = known(usage->input_tokens);
-    int64_t output = known(usage->output_tokens);
+    int64_t input = acog_flow_figure(usage->input_tokens);
+    int64_t output = acog_flow_figure(usage->output_tokens);
     int64_t total = output > INT64_MAX - input ? INT64_MAX : input + output;
     acog_flow_put_format(
         flow,
         "{\"input_tokens\":%lld,\"input_tokens_details\":{\"cached_tokens\":%lld,"
         "\"cache_write_tokens\":%lld},\"output_tokens\":%lld,\"output_tokens_details\":{"
         "\"reasoning_tokens\":%lld},\"total_tokens\":%lld%s}",
-        (long long)input, (long long)known(usage->cached_tokens),
-        (long long)known(usage->cache_write_tokens), (long long)output,
-        (long long)known(usage->reasoning_tokens), (long long)total,
+        (long long)input, (long long)acog_flow_figure(usage->cached_tokens),
+        (long long)acog_flow_figure(usage->cache_write_tokens), (long long)output,
+        (long long)acog_flow_figure(usage->reasoning_tokens), (long long)total,
         flow->usage_estimated ? ",\"estimated\":true" : "");
 }
 

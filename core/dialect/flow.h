@@ -259,6 +259,12 @@ static inline struct acog_view acog_flow_name_view(const struct acog_flow_name *
     return (struct acog_view){.ptr = name->bytes, .len = name->len};
 }
 
+/* A figure of a usage as it is told: 0 where the provider reported none. */
+static inline int64_t acog_flow_figure(int64_t reported)
+{
+    return reported < 0 ? 0 : reported;
+}
+
 /* -- for the translator ---------------------------------------------------------------------------- */
 
 /* ACOG_NO_MEMORY. */
