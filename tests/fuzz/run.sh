@@ -22,6 +22,9 @@ search() { # NAME SECONDS
     mkdir -p "$found"
     echo "-- $name, $2 s"
     set -- "-max_total_time=$2" "$found"
+    if [ -f "$here/dictionaries/$name.dict" ]; then
+        set -- "$@" "-dict=$here/dictionaries/$name.dict"
+    fi
     for folder in "$here/corpus/$name" "$here/regressions/$name"; do
         if [ -d "$folder" ]; then
             set -- "$@" "$folder"
