@@ -9,7 +9,7 @@ foreach(name IN ITEMS answers requests) # need the captured data, and packages
                      "${CMAKE_BINARY_DIR}" ${name})
     set_tests_properties(translation.${name} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
 endforeach()
-foreach(name IN ITEMS there_and_back)
+foreach(name IN ITEMS table there_and_back)
     add_test(NAME translation.${name}
              COMMAND ${Python3_EXECUTABLE} "${CMAKE_CURRENT_LIST_DIR}/${name}_test.py" $<TARGET_FILE:translate>)
     set_tests_properties(translation.${name} PROPERTIES TIMEOUT 900)

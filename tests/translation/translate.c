@@ -45,21 +45,6 @@ static enum acog_dialect dialect_of(const json_t *command, const char *name)
     return (enum acog_dialect)found;
 }
 
-static enum acog_surface surface_of(enum acog_dialect dialect)
-{
-    switch (dialect) {
-    case ACOG_DIALECT_MESSAGES:
-        return ACOG_SURFACE_MESSAGES;
-    case ACOG_DIALECT_RESPONSES:
-        return ACOG_SURFACE_RESPONSES;
-    case ACOG_DIALECT_CHAT:
-    case ACOG_DIALECT_GEMINI:
-    case ACOG_DIALECT_COUNT:
-        break;
-    }
-    return ACOG_SURFACE_CHAT;
-}
-
 /* As a configuration that declares the model gives them. */
 static struct acog_model_rules declared_rules(struct acog_view model, enum acog_dialect dialect)
 {
@@ -153,9 +138,10 @@ static json_t *translate_request(const json_t *command, struct acog_arena *arena
     const struct acog_conversation *conversation = NULL;
     struct acog_view body = text_of(command, "body");
     enum acog_code code =
-        acog_dialect_read_request(surface_of(from), body, 128, arena, &read, &problem);
+        acog_dialect_read_request(acog_dialect_surface(from), body, 128, arena, &read, &problem);
     if (code == ACOG_OK) {
-        code = acog_conversation_read(surface_of(from), body, arena, &conversation, &problem);
+        code = acog_conversation_read(acog_dialect_surface(from), body, arena, &conversation,
+                                      &problem);
     }
     if (code == ACOG_OK) {
         code = acog_conversation_fits(conversation, to, &rules, &problem);
@@ -192,8 +178,8 @@ static json_t *translate_whole(const json_t *command, struct acog_arena *arena,
     struct acog_whole_answer answer = {0};
     struct acog_failure failure = {.retry_after_ms = -1};
     struct acog_view body = text_of(command, "body");
-    enum acog_code code =
-        acog_dialect_read_answer(upstream, surface_of(upstream), body, arena, &answer, &failure);
+    enum acog_code code = acog_dialect_read_answer(upstream, acog_dialect_surface(upstream), body,
+                                                   arena, &answer, &failure);
     if (code == ACOG_OK && answer.is_error) {
         return json_pack("{s:o}", "error", of_bytes(failure.message));
     }
