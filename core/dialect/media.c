@@ -81,6 +81,21 @@ struct ending {
         }                            \
     }
 
+/* Empty: none of them. */
+static struct acog_view type_by_ending(struct acog_view name, const struct ending *endings,
+                                       size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t bytes = endings[i].ending.len;
+        if (name.len >= bytes &&
+            acog_view_equal_nocase(acog_view_slice(name, name.len - bytes, name.len),
+                                   endings[i].ending)) {
+            return endings[i].media_type;
+        }
+    }
+    return (struct acog_view){0};
+}
+
 /* The kinds of files that the APIs take. */
 static struct acog_view type_by_name(struct acog_json_value name)
 {
@@ -95,15 +110,29 @@ static struct acog_view type_by_name(struct acog_json_value name)
         ENDING(".webm", "video/webm"),
     };
     struct acog_view text = acog_text_of(name).bytes;
-    for (size_t i = 0; i < COUNT(endings); i++) {
-        struct acog_view ending = endings[i].ending;
-        if (text.len >= ending.len &&
-            acog_view_equal_nocase(acog_view_slice(text, text.len - ending.len, text.len),
-                                   ending)) {
-            return endings[i].media_type;
-        }
+    if (text.len == 0) {
+        return ACOG_VIEW("application/pdf");
     }
-    return text.len == 0 ? ACOG_VIEW("application/pdf") : ACOG_VIEW("application/octet-stream");
+    struct acog_view type = type_by_ending(text, endings, COUNT(endings));
+    return type.len > 0 ? type : ACOG_VIEW("application/octet-stream");
+}
+
+struct acog_view acog_media_address_type(struct acog_view address)
+{
+    static const struct ending endings[] = {
+        ENDING(".png", "image/png"),   ENDING(".jpg", "image/jpeg"),
+        ENDING(".jpeg", "image/jpeg"), ENDING(".webp", "image/webp"),
+        ENDING(".gif", "image/gif"),   ENDING(".heic", "image/heic"),
+        ENDING(".heif", "image/heif"), ENDING(".pdf", "application/pdf"),
+        ENDING(".mp3", "audio/mp3"),   ENDING(".wav", "audio/wav"),
+        ENDING(".flac", "audio/flac"), ENDING(".mp4", "video/mp4"),
+        ENDING(".webm", "video/webm"), ENDING(".mov", "video/quicktime"),
+        ENDING(".txt", "text/plain"),  ENDING(".html", "text/html"),
+        ENDING(".csv", "text/csv"),    ENDING(".json", "application/json"),
+    };
+    address = acog_view_slice(address, 0, acog_view_find(address, ACOG_VIEW("?")));
+    address = acog_view_slice(address, 0, acog_view_find(address, ACOG_VIEW("#")));
+    return type_by_ending(address, endings, COUNT(endings));
 }
 
 enum acog_code acog_media_read_file(struct acog_text data, struct acog_json_value name,

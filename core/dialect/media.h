@@ -34,6 +34,9 @@ bool acog_media_is_type(struct acog_view type);
 /* "image/…" is an image and so on, PDF and texts are documents; FILE for what is none of these. */
 enum acog_media_kind acog_media_kind_of(struct acog_view media_type);
 
+/* Of an address, by how its path ends, in Google's words ("audio/mp3"); empty: not known. */
+struct acog_view acog_media_address_type(struct acog_view address);
+
 /* "wav", "mp3", … of input_audio as a media type, and back; empty: not known. */
 struct acog_view acog_media_audio_type(struct acog_json_value format);
 struct acog_view acog_media_audio_format(struct acog_view media_type);

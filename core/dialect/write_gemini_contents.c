@@ -9,6 +9,7 @@
  * - fileData takes the address of a public file, and Google fetches it; the media type is told where the address ends
  *   in a known one.
  */
+#include "media.h"
 #include "write_gemini.h"
 
 #define MADE_ELSEWHERE "skip_thought_signature_validator"
@@ -50,37 +51,6 @@ bool acog_gemini_is_sent(const struct acog_part *part)
 
 /* -- media ----------------------------------------------------------------------------------------- */
 
-/* Of an address, by how its path ends; empty: not known, and then Google looks for itself. */
-static struct acog_view type_by_address(struct acog_view address)
-{
-    static const struct {
-        struct acog_view ending;
-        struct acog_view type;
-    } rows[] = {
-        {{".png", 4}, {"image/png", 9}},    {{".jpg", 4}, {"image/jpeg", 10}},
-        {{".jpeg", 5}, {"image/jpeg", 10}}, {{".webp", 5}, {"image/webp", 10}},
-        {{".gif", 4}, {"image/gif", 9}},    {{".heic", 5}, {"image/heic", 10}},
-        {{".heif", 5}, {"image/heif", 10}}, {{".pdf", 4}, {"application/pdf", 15}},
-        {{".mp3", 4}, {"audio/mp3", 9}},    {{".wav", 4}, {"audio/wav", 9}},
-        {{".flac", 5}, {"audio/flac", 10}}, {{".mp4", 4}, {"video/mp4", 9}},
-        {{".webm", 5}, {"video/webm", 10}}, {{".mov", 4}, {"video/quicktime", 15}},
-        {{".txt", 4}, {"text/plain", 10}},  {{".html", 5}, {"text/html", 9}},
-        {{".csv", 4}, {"text/csv", 8}},     {{".json", 5}, {"application/json", 16}},
-    };
-
-    address = acog_view_slice(address, 0, acog_view_find(address, ACOG_VIEW("?")));
-    address = acog_view_slice(address, 0, acog_view_find(address, ACOG_VIEW("#")));
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct acog_view ending = rows[i].ending;
-        if (address.len > ending.len &&
-            acog_view_equal_nocase(acog_view_slice(address, address.len - ending.len, address.len),
-                                   ending)) {
-            return rows[i].type;
-        }
-    }
-    return (struct acog_view){0};
-}
-
 static void name_lost_of_media(struct acog_request_writer *writer, const struct acog_media *media)
 {
     if (acog_json_present(media->name)) {
@@ -106,7 +76,7 @@ static void put_media(struct acog_request_writer *writer, const struct acog_medi
         break;
     case ACOG_MEDIA_URL:
         acog_put(writer, ACOG_VIEW("{\"fileData\":{"));
-        type = type.len > 0 ? type : type_by_address(media->data.bytes);
+        type = type.len > 0 ? type : acog_media_address_type(media->data.bytes);
         if (type.len > 0) {
             acog_put(writer, ACOG_VIEW("\"mimeType\":\""));
             acog_put(writer, type);
