@@ -128,6 +128,21 @@ struct acog_view acog_surface_path(enum acog_surface surface)
     return of_surface[surface];
 }
 
+enum acog_surface acog_dialect_surface(enum acog_dialect dialect)
+{
+    switch (dialect) {
+    case ACOG_DIALECT_MESSAGES:
+        return ACOG_SURFACE_MESSAGES;
+    case ACOG_DIALECT_RESPONSES:
+        return ACOG_SURFACE_RESPONSES;
+    case ACOG_DIALECT_CHAT:
+    case ACOG_DIALECT_GEMINI:
+    case ACOG_DIALECT_COUNT:
+        break;
+    }
+    return ACOG_SURFACE_CHAT;
+}
+
 enum acog_dialect acog_dialect_for(enum acog_surface surface, unsigned spoken)
 {
     static const enum acog_dialect richest_first[] = {ACOG_DIALECT_RESPONSES, ACOG_DIALECT_MESSAGES,

@@ -67,21 +67,6 @@ void acog_exchange_answer_translation(struct acog_exchange *exchange, const stru
 
 /* -- the request ----------------------------------------------------------------------------------- */
 
-static enum acog_surface surface_of(enum acog_dialect dialect)
-{
-    switch (dialect) {
-    case ACOG_DIALECT_MESSAGES:
-        return ACOG_SURFACE_MESSAGES;
-    case ACOG_DIALECT_RESPONSES:
-        return ACOG_SURFACE_RESPONSES;
-    case ACOG_DIALECT_CHAT:
-    case ACOG_DIALECT_GEMINI:
-    case ACOG_DIALECT_COUNT:
-        break;
-    }
-    return ACOG_SURFACE_CHAT;
-}
-
 enum acog_code acog_exchange_begin_translation(const struct acog_exchange *exchange,
                                                struct acog_exchange_attempt *attempt)
 {
@@ -135,7 +120,7 @@ enum acog_code acog_exchange_write_translated(struct acog_exchange *exchange,
     for (size_t i = 0; i < ACOG_EXCHANGE_TOLD; i++) {
         acog_buffer_init(&attempt->told[i], exchange->snapshot->limits.answer_bytes);
     }
-    order->surface = surface_of(attempt->translation.upstream);
+    order->surface = acog_dialect_surface(attempt->translation.upstream);
     order->pieces[0] = acog_buffer_view(&attempt->translated_request);
     order->piece_count = 1;
     order->body_bytes = order->pieces[0].len;

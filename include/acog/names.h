@@ -114,6 +114,9 @@ int acog_name_count(enum acog_vocabulary vocabulary);
 enum acog_dialect acog_surface_dialect(enum acog_surface surface);
 struct acog_view acog_surface_path(enum acog_surface surface);
 
+/* The surface on which a model answers in that dialect. GEMINI has none of its own: chat. */
+enum acog_surface acog_dialect_surface(enum acog_dialect dialect);
+
 /* In which dialect a request to `surface` is told to a connection that speaks `spoken` (a set): its own, else the one
  * into which most can be carried (core/dialect/README.md); ACOG_DIALECT_COUNT when there is none. What has no prompt
  * (embeddings) and what only one provider counts (count_tokens) is never translated. */

@@ -72,6 +72,38 @@ static void a_surface_knows_its_dialect_and_its_path(void **state)
         acog_view_equal(acog_surface_path(ACOG_SURFACE_CHAT), ACOG_VIEW("/v1/chat/completions")));
 }
 
+static void the_surface_of_a_dialect_of_clients_speaks_it(void **state)
+{
+    (void)state;
+    for (int value = 0; value < ACOG_DIALECT_COUNT; value++) {
+        enum acog_dialect dialect = (enum acog_dialect)value;
+        enum acog_dialect spoken = acog_surface_dialect(acog_dialect_surface(dialect));
+        assert_int_equal(spoken, dialect == ACOG_DIALECT_GEMINI ? ACOG_DIALECT_CHAT : dialect);
+    }
+}
+
+/* What a connection speaks of itself comes first, then the dialect that carries most. */
+static void a_request_is_told_in_its_own_dialect_or_in_the_richest(void **state)
+{
+    (void)state;
+    const unsigned all = (1U << ACOG_DIALECT_COUNT) - 1;
+    assert_int_equal(acog_dialect_for(ACOG_SURFACE_CHAT, all), ACOG_DIALECT_CHAT);
+    assert_int_equal(acog_dialect_for(ACOG_SURFACE_CHAT, all & ~ACOG_BIT(ACOG_DIALECT_CHAT)),
+                     ACOG_DIALECT_RESPONSES);
+    assert_int_equal(acog_dialect_for(ACOG_SURFACE_RESPONSES, ACOG_BIT(ACOG_DIALECT_GEMINI)),
+                     ACOG_DIALECT_GEMINI);
+    assert_int_equal(acog_dialect_for(ACOG_SURFACE_CHAT, 0), ACOG_DIALECT_COUNT);
+}
+
+static void what_has_no_conversation_is_never_translated(void **state)
+{
+    (void)state;
+    assert_int_equal(acog_dialect_for(ACOG_SURFACE_EMBEDDINGS, ACOG_BIT(ACOG_DIALECT_MESSAGES)),
+                     ACOG_DIALECT_COUNT);
+    assert_int_equal(acog_dialect_for(ACOG_SURFACE_COUNT_TOKENS, ACOG_BIT(ACOG_DIALECT_CHAT)),
+                     ACOG_DIALECT_COUNT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -80,6 +112,9 @@ int main(void)
         cmocka_unit_test(an_unknown_word_is_not_found),
         cmocka_unit_test(the_channels_stand_in_the_order_of_their_rank),
         cmocka_unit_test(a_surface_knows_its_dialect_and_its_path),
+        cmocka_unit_test(the_surface_of_a_dialect_of_clients_speaks_it),
+        cmocka_unit_test(a_request_is_told_in_its_own_dialect_or_in_the_richest),
+        cmocka_unit_test(what_has_no_conversation_is_never_translated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
