@@ -298,6 +298,7 @@ REQUESTS = {
     "store": dict(field("store", None, "store", True), seen={}),
     "previous_response_id": {"responses": responses(previous_response_id="resp_1"), "seen": {}},
     "conversation": {"responses": responses(conversation="conv_1"), "seen": {}},
+    "thread": {"messages": messages(thread={"type": "create"}), "seen": {}},
     "prompt, a stored one": {"responses": responses(prompt={"id": "pmpt_1"}), "seen": {}},
     "background": {"responses": responses(background=True), "seen": {}},
     "server tools": {
