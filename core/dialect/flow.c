@@ -2,15 +2,14 @@
  *
  * A part is open, waits, or is over. Only a call makes others wait: its arguments must not be torn apart by a part that
  * comes in between, and no dialect has a place for two parts at a time. Where a reader tells the end of a part that is
- * that; where the provider's dialect has none (chat), a call is complete when the brackets of its arguments are closed.
+ * that; where the provider's dialect has none (chat), a call is complete when the brackets of its arguments are closed
+ * (flow_balance.c). What a writer appends is in flow_put.c.
  */
 #include "flow.h"
 
 #include "acog/contract.h"
 #include "acog/memory.h"
-#include "acog/utf8.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 struct acog_flow_waiting {
@@ -42,73 +41,6 @@ static bool alive(const struct acog_flow *flow)
     return flow->code == ACOG_OK && !flow->finished;
 }
 
-void acog_flow_keep(struct acog_flow *flow, struct acog_buffer *buffer, struct acog_view bytes)
-{
-    if (flow->code == ACOG_OK) {
-        flow->code = acog_buffer_append(buffer, bytes);
-    }
-}
-
-void acog_flow_keep_inside(struct acog_flow *flow, struct acog_buffer *buffer,
-                           struct acog_text text)
-{
-    if (flow->code == ACOG_OK) {
-        flow->code = acog_text_append_inside(buffer, text);
-    }
-}
-
-void acog_flow_keep_plain(struct acog_flow *flow, struct acog_buffer *buffer, struct acog_text text)
-{
-    if (flow->code == ACOG_OK) {
-        flow->code = acog_text_append_plain(buffer, text);
-    }
-}
-
-void acog_flow_put(struct acog_flow *flow, struct acog_view bytes)
-{
-    acog_flow_keep(flow, flow->out, bytes);
-}
-
-void acog_flow_put_inside(struct acog_flow *flow, struct acog_text text)
-{
-    acog_flow_keep_inside(flow, flow->out, text);
-}
-
-void acog_flow_put_name(struct acog_flow *flow, const struct acog_flow_name *name)
-{
-    acog_flow_keep_inside(flow, flow->out, acog_text_plain(acog_flow_name_view(name)));
-}
-
-void acog_flow_put_opaque(struct acog_flow *flow, const struct acog_opaque *opaque)
-{
-    if (flow->code == ACOG_OK) {
-        flow->code = acog_opaque_append(flow->out, opaque, flow->translation->client);
-    }
-}
-
-void acog_flow_put_format(struct acog_flow *flow, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    if (flow->code == ACOG_OK) {
-        flow->code = acog_buffer_format_list(flow->out, fmt, args);
-    }
-    va_end(args);
-}
-
-void acog_flow_put_id(struct acog_flow *flow, const char *prefix)
-{
-    struct acog_view wanted = acog_view_of(prefix);
-    struct acog_view id = acog_flow_name_view(&flow->id);
-    if (id.len == 0) {
-        id = flow->translation->request_id;
-    }
-    if (!acog_view_starts(id, wanted)) {
-        acog_flow_put(flow, wanted);
-    }
-    acog_flow_put_inside(flow, acog_text_plain(id));
-}
-
 /* Cut where a character ends. */
 void acog_flow_keep_name(struct acog_flow_name *name, struct acog_text text)
 {
@@ -132,63 +64,6 @@ static void keep_first_name(struct acog_flow_name *name, struct acog_text text)
     if (name->len == 0) {
         acog_flow_keep_name(name, text);
     }
-}
-
-/* -- where arguments are complete ------------------------------------------------------------------ */
-
-static void balance_character(struct acog_flow_balance *balance, char byte)
-{
-    if (balance->in_string) {
-        if (balance->after_backslash) {
-            balance->after_backslash = false;
-        } else if (byte == '\\') {
-            balance->after_backslash = true;
-        } else if (byte == '"') {
-            balance->in_string = false;
-        }
-        return;
-    }
-    switch (byte) {
-    case '"':
-        balance->in_string = true;
-        break;
-    case '{':
-    case '[':
-        balance->seen = true;
-        balance->depth++;
-        break;
-    case '}':
-    case ']':
-        balance->depth -= balance->depth > 0 ? 1 : 0;
-        break;
-    default:
-        break;
-    }
-}
-
-/* The pieces are whole JSON strings: no escape is ever cut between two of them. */
-static void balance_add(struct acog_flow_balance *balance, struct acog_text text)
-{
-    const struct acog_view bytes = text.bytes;
-    for (size_t i = 0; i < bytes.len; i++) {
-        char byte = bytes.ptr[i];
-        if (!text.escaped || byte != '\\' || i + 1 == bytes.len) {
-            balance_character(balance, byte);
-            continue;
-        }
-        char four[6];
-        size_t escape = bytes.ptr[i + 1] == 'u' ? 6 : 2;
-        size_t length = acog_json_unescape(acog_view_slice(bytes, i, i + escape), four);
-        for (size_t k = 0; k < length; k++) {
-            balance_character(balance, four[k]);
-        }
-        i += escape - 1;
-    }
-}
-
-static bool balanced(const struct acog_flow_balance *balance)
-{
-    return balance->seen && balance->depth == 0 && !balance->in_string;
 }
 
 /* -- what goes out --------------------------------------------------------------------------------- */
@@ -224,7 +99,7 @@ static void write_text(struct acog_flow *flow, struct acog_text text)
         return;
     }
     if (flow->part.kind == ACOG_FLOW_CALL) {
-        balance_add(&flow->balance, text);
+        acog_flow_balance_add(&flow->balance, text);
     }
     flow->text_bytes += text.bytes.len;
     flow->form->part_text(flow, flow->writer, &flow->part, text);
@@ -323,7 +198,7 @@ static bool is_open(const struct acog_flow *flow, enum acog_flow_kind kind, uint
 static bool must_wait(const struct acog_flow *flow)
 {
     return flow->open && flow->part.kind == ACOG_FLOW_CALL && !flow->open_ended &&
-           !balanced(&flow->balance);
+           !acog_flow_balanced(&flow->balance);
 }
 
 static void write_waiting(struct acog_flow *flow, const struct acog_flow_waiting *waiting)
@@ -553,7 +428,7 @@ void acog_flow_arguments(struct acog_flow *flow, uint32_t key, struct acog_text 
     }
     struct acog_flow_waiting *waiting = find_waiting(flow, ACOG_FLOW_CALL, key);
     if (waiting != NULL) {
-        balance_add(&waiting->balance, piece);
+        acog_flow_balance_add(&waiting->balance, piece);
         acog_flow_keep_inside(flow, &waiting->text, piece);
     } else if (is_open(flow, ACOG_FLOW_CALL, key)) {
         write_text(flow, piece);

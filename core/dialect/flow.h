@@ -7,8 +7,9 @@
  *
  *   begin  ( part_begin  (part_text | part_citation)*  part_end )*  finish
  *
- * with at most one part_opaque in a part: behind the texts of reasoning, before the arguments of a call; with one part open at a time and parts numbered without gaps, so that a writer only spells. A part that begins while a
- * call is open whose arguments are not complete waits until they are; everything else goes through at once.
+ * with at most one part_opaque in a part: behind the texts of reasoning, before the arguments of a call. One part is open
+ * at a time and parts are numbered without gaps, so that a writer only spells. A part that begins while a call is open
+ * whose arguments are not complete waits until they are; everything else goes through at once.
  *
  * It also counts what it sees (for an estimate where the provider gives no usage), puts the routing note before the
  * first part that is no reasoning, and gives the arguments of ACOG_SCHEMA_TOOL_NAME out as text (B20).
@@ -109,6 +110,12 @@ struct acog_flow_balance {
     bool seen; /* an opening bracket came */
 };
 
+/* The pieces are whole JSON strings: no escape is ever cut between two of them. */
+void acog_flow_balance_add(struct acog_flow_balance *balance, struct acog_text text);
+
+/* All brackets that were opened are closed, and one was. */
+bool acog_flow_balanced(const struct acog_flow_balance *balance);
+
 /* What the reader of a chat stream remembers between events: chat has no events for where a part begins or ends. */
 struct acog_chat_memory {
     uint32_t calls;    /* how many have begun */
@@ -184,8 +191,8 @@ void acog_flow_opaque(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t
 void acog_flow_citation(struct acog_flow *flow, uint32_t key, struct acog_text url,
                         struct acog_text title);
 
-/* A call begins. Without an id one is made; without a name the answer makes no sense (ACOG_INVALID); a second one of the same key that is still open or waiting only fills in
- * what was empty. */
+/* A call begins. Without an id one is made; without a name the answer makes no sense (ACOG_INVALID). A second one of the
+ * same key that is still open or waiting only fills in what was empty. */
 void acog_flow_call(struct acog_flow *flow, uint32_t key, struct acog_text id,
                     struct acog_text name);
 
@@ -212,7 +219,7 @@ void acog_flow_stop_sequence(struct acog_flow *flow, struct acog_text sequence);
 void acog_flow_refusal(struct acog_flow *flow, struct acog_text category,
                        struct acog_text explanation);
 
-/* What only memory or a cap can break. */
+/* Nothing is told any more; the first code counts. */
 void acog_flow_fail(struct acog_flow *flow, enum acog_code code);
 
 /* A dialect's readers of answers. Events and bodies were checked by the tracker and by acog_dialect_read_answer(). */
