@@ -268,6 +268,9 @@ void acog_put_dropped(struct acog_request_writer *writer, struct acog_view name)
 void acog_put_lost(struct acog_request_writer *writer, struct acog_view chat,
                    struct acog_view messages, struct acog_view responses);
 
+/* How hard to think is not sent, or not as it was asked: names the field in which the client said it. */
+void acog_put_reasoning_lost(struct acog_request_writer *writer);
+
 /* Whether the model's rules take a field; that it is lost, named; its value, within the rules. For writers that place a
  * field themselves. */
 bool acog_put_takes(const struct acog_request_writer *writer, enum acog_field field);

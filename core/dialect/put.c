@@ -152,6 +152,14 @@ void acog_put_lost(struct acog_request_writer *writer, struct acog_view chat,
     ACOG_UNREACHABLE("a dialect of clients");
 }
 
+void acog_put_reasoning_lost(struct acog_request_writer *writer)
+{
+    bool word = writer->conversation->reasoning.effort != ACOG_EFFORT_COUNT;
+    acog_put_lost(writer, ACOG_VIEW("reasoning_effort"),
+                  word ? ACOG_VIEW("output_config.effort") : ACOG_VIEW("thinking"),
+                  word ? ACOG_VIEW("reasoning.effort") : ACOG_VIEW("reasoning"));
+}
+
 /* -- fields ---------------------------------------------------------------------------------------- */
 
 /* Of the fields that a model which reasons refuses (B12). Its own temperature, 1, may be left out unseen. */

@@ -161,8 +161,7 @@ static void put_effort(struct acog_request_writer *writer)
     bool lost = effort != wanted && !(wanted == ACOG_EFFORT_NONE && effort == ACOG_EFFORT_COUNT &&
                                       rules->thinking == ACOG_THINKING_NONE);
     if (lost) {
-        acog_put_lost(writer, ACOG_VIEW("reasoning_effort"), ACOG_VIEW("thinking"),
-                      ACOG_VIEW("reasoning"));
+        acog_put_reasoning_lost(writer);
     }
 }
 

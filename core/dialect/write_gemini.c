@@ -215,12 +215,6 @@ static void put_format_wish(struct config *config)
 
 /* -- thinking -------------------------------------------------------------------------------------- */
 
-static void thinking_lost(struct acog_request_writer *writer)
-{
-    acog_put_lost(writer, ACOG_VIEW("reasoning_effort"), ACOG_VIEW("thinking"),
-                  ACOG_VIEW("reasoning.effort"));
-}
-
 static void begin_thinking(struct config *config)
 {
     begin_member(config, "thinkingConfig");
@@ -255,7 +249,7 @@ static void put_thinking_budget(struct config *config)
         return;
     }
     if (wish->off) { /* it always thinks: as little as it can */
-        thinking_lost(writer);
+        acog_put_reasoning_lost(writer);
         budget = ACOG_BUDGET_TOKENS_MIN;
     } else if (budget < 0 && wish->effort != ACOG_EFFORT_COUNT) {
         budget = acog_effort_budget_tokens(wish->effort);
@@ -267,7 +261,7 @@ static void put_thinking_budget(struct config *config)
     budget = budget < ACOG_BUDGET_TOKENS_MIN ? ACOG_BUDGET_TOKENS_MIN : budget;
     budget = limit >= 0 && budget >= limit ? limit - 1 : budget;
     if (budget < ACOG_BUDGET_TOKENS_MIN) { /* B22 */
-        thinking_lost(writer);
+        acog_put_reasoning_lost(writer);
         return;
     }
     put_budget(config, budget);
@@ -287,7 +281,7 @@ static void put_thinking_level(struct config *config)
     enum acog_effort wanted = wish->effort;
     if (wish->off) {
         wanted = ACOG_EFFORT_MINIMAL;
-        thinking_lost(writer);
+        acog_put_reasoning_lost(writer);
     } else if (wanted == ACOG_EFFORT_COUNT && wish->budget_tokens >= 0) {
         wanted = acog_effort_of_budget(wish->budget_tokens);
     }
@@ -296,7 +290,7 @@ static void put_thinking_level(struct config *config)
         level = acog_effort_nearest(wanted, efforts);
     }
     if (level == ACOG_EFFORT_COUNT && wanted != ACOG_EFFORT_COUNT) {
-        thinking_lost(writer);
+        acog_put_reasoning_lost(writer);
     }
     if (level == ACOG_EFFORT_COUNT && !wish->summary) {
         return; /* as hard as the model itself would */
@@ -319,7 +313,7 @@ static void put_thinking(struct config *config)
     switch (writer->translation->rules->thinking) {
     case ACOG_THINKING_NONE:
         if (!wish->off) {
-            thinking_lost(writer);
+            acog_put_reasoning_lost(writer);
         }
         return;
     case ACOG_THINKING_BUDGET:

@@ -29,12 +29,6 @@ struct plan {
 
 /* -- what gives way -------------------------------------------------------------------------------- */
 
-static void drop_reasoning(struct acog_request_writer *writer)
-{
-    acog_put_lost(writer, ACOG_VIEW("reasoning_effort"), ACOG_VIEW("thinking"),
-                  ACOG_VIEW("reasoning"));
-}
-
 static void drop_field(struct acog_request_writer *writer, struct plan *plan, enum acog_field field)
 {
     if (acog_json_present(plan->asked.fields[field])) {
@@ -159,7 +153,7 @@ static bool plan_budget(const struct acog_request_writer *writer, struct plan *p
 static void plan_thinking_by_budget(struct acog_request_writer *writer, struct plan *plan)
 {
     if (plan->schema_tool || !turns_allow_thinking(&plan->asked) || !plan_budget(writer, plan)) {
-        drop_reasoning(writer);
+        acog_put_reasoning_lost(writer);
         return;
     }
     plan->thinking = ACOG_PLAN_THINKING_BUDGET;
@@ -186,7 +180,7 @@ static void plan_effort(struct acog_request_writer *writer, struct plan *plan)
     }
     plan->effort = acog_effort_nearest(wanted, writer->translation->rules->efforts & EFFORTS);
     if (plan->effort == ACOG_EFFORT_COUNT) {
-        drop_reasoning(writer);
+        acog_put_reasoning_lost(writer);
     }
 }
 
@@ -198,7 +192,7 @@ static void plan_reasoning(struct acog_request_writer *writer, struct plan *plan
     }
     switch (writer->translation->rules->thinking) {
     case ACOG_THINKING_NONE:
-        drop_reasoning(writer);
+        acog_put_reasoning_lost(writer);
         return;
     case ACOG_THINKING_BUDGET:
         plan_thinking_by_budget(writer, plan);

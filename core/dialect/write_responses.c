@@ -161,12 +161,6 @@ static void put_text_settings(struct acog_request_writer *writer)
 
 /* -- reasoning ------------------------------------------------------------------------------------- */
 
-static void effort_lost(struct acog_request_writer *writer)
-{
-    acog_put_lost(writer, ACOG_VIEW("reasoning_effort"), ACOG_VIEW("thinking"),
-                  ACOG_VIEW("reasoning.effort"));
-}
-
 /* The word to send; COUNT: none, the model thinks as hard as it would. */
 static enum acog_effort effort_to_send(struct acog_request_writer *writer)
 {
@@ -183,7 +177,7 @@ static enum acog_effort effort_to_send(struct acog_request_writer *writer)
     }
     enum acog_effort effort = acog_effort_nearest(wanted, efforts);
     if (effort == ACOG_EFFORT_COUNT || (wish->off && effort != ACOG_EFFORT_NONE)) {
-        effort_lost(writer);
+        acog_put_reasoning_lost(writer);
     }
     return effort;
 }
@@ -193,7 +187,7 @@ static void put_reasoning(struct acog_request_writer *writer)
     const struct acog_reasoning_wish *wish = &writer->conversation->reasoning;
     if (writer->translation->rules->thinking == ACOG_THINKING_NONE) {
         if (wish->given && !wish->off) {
-            effort_lost(writer);
+            acog_put_reasoning_lost(writer);
         }
         return;
     }

@@ -29,8 +29,7 @@ class Losses:
 # said in another way and nothing is missing.
 NAMED = {
     "cache markers": {"messages.cache_control", "tools.cache_control", "system.cache_control"},
-    "effort, of a model that does not think": {"reasoning_effort", "thinking", "output_config.effort", "reasoning",
-                                               "reasoning.effort"},
+    "effort, of a model that does not think": {"reasoning_effort", "output_config.effort", "reasoning.effort"},
     "detail of an image": {"messages.detail", "input.detail"},
     "the title of a text document": {"messages.title"},
     "a later system turn is a marked text of the user": {"messages.role", "input.role"},

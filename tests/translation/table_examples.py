@@ -222,6 +222,8 @@ REQUESTS = {
     "effort, the model does not think": {
         "chat": chat(reasoning_effort="low"), "messages": messages(output_config={"effort": "low"}),
         "responses": responses(reasoning={"effort": "low"}), "seen": {}},
+    "thinking budget, the model does not think": {
+        "messages": messages(thinking={"type": "enabled", "budget_tokens": 4096}, max_tokens=9000), "seen": {}},
     "schema, the model is held to it": {
         dialect: {"chat": chat, "messages": messages, "responses": responses}[dialect](**FORMATS[dialect]) for dialect in FORMATS} | {
         "model": NATIVE, "seen": {

@@ -546,6 +546,7 @@ static void a_budget_becomes_the_nearest_word(void **state)
     (void)state;
     struct acog_model_rules rules = acog_model_rules_default(ACOG_DIALECT_CHAT);
     thinks(&rules, BUDGET("2048"), "", "thinking");
+    thinks(&rules, "\"output_config\":{\"effort\":\"low\"}", "", "output_config.effort");
     thinks(&rules, "\"thinking\":{\"type\":\"disabled\"}", "", "");
     rules.thinking = ACOG_THINKING_EFFORT;
     rules.efforts =
