@@ -298,9 +298,8 @@ static void begin_call(struct acog_exchange *exchange, int64_t now_ms)
     exchange->last_words.event = (struct acog_view){0};
     acog_arena_reset(&exchange->scratch);
     acog_exchange_attempts_reap(exchange);
-    if (exchange->live != 0 &&
-        exchange->conversation !=
-            NULL) { /* nothing is sent any more: an open stream need not keep it */
+    /* Nothing is sent any more: an open stream need not keep it. */
+    if (exchange->live != 0 && exchange->conversation != NULL) {
         forget_conversation(exchange);
     }
     exchange->now_ms = now_ms > exchange->now_ms ? now_ms : exchange->now_ms;
