@@ -57,6 +57,9 @@ void acog_exchange_attempts_reap(struct acog_exchange *exchange)
         }
         if (attempt->live) {
             acog_buffer_clear(&attempt->held, 0); /* it went out with the commit */
+            if (exchange->conversation != NULL) {
+                acog_exchange_forget_conversation(exchange, attempt);
+            }
         } else if (attempt->state == ACOG_ATTEMPT_OVER) {
             recycle(exchange, &exchange->attempts[i]);
         }

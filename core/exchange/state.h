@@ -377,6 +377,10 @@ acog_exchange_write_translated(struct acog_exchange *exchange,
                                struct acog_exchange_attempt *attempt) ACOG_MUST_CHECK;
 void acog_exchange_free_translation(struct acog_exchange_attempt *attempt);
 
+/* Once an attempt is live and its head is out no other request will be written: streams last, and hold little. */
+void acog_exchange_forget_conversation(struct acog_exchange *exchange,
+                                       struct acog_exchange_attempt *live);
+
 /* The whole answer in `held` becomes the client's. */
 enum acog_code acog_exchange_translate_whole(struct acog_exchange *exchange,
                                              struct acog_exchange_attempt *attempt) ACOG_MUST_CHECK;

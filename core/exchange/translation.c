@@ -57,7 +57,7 @@ void acog_exchange_answer_translation(struct acog_exchange *exchange, const stru
                                       struct acog_answer *answer)
 {
     struct acog_verdict *verdicts =
-        acog_arena_take(&exchange->arena, ask->count * sizeof(*verdicts));
+        acog_arena_take(&exchange->conversation_arena, ask->count * sizeof(*verdicts));
     *answer =
         (struct acog_answer){.failed = verdicts == NULL, .count = ask->count, .verdicts = verdicts};
     for (size_t i = 0; verdicts != NULL && i < ask->count; i++) {
@@ -130,6 +130,15 @@ enum acog_code acog_exchange_write_translated(struct acog_exchange *exchange,
         attempt->held.bytes_max = exchange->snapshot->limits.answer_bytes;
     }
     return ACOG_OK;
+}
+
+void acog_exchange_forget_conversation(struct acog_exchange *exchange,
+                                       struct acog_exchange_attempt *live)
+{
+    acog_arena_fini(&exchange->conversation_arena);
+    exchange->conversation = NULL;
+    live->dropped = (struct acog_view){0};
+    live->translation.dropped = (struct acog_view){0};
 }
 
 void acog_exchange_free_translation(struct acog_exchange_attempt *attempt)
