@@ -289,7 +289,7 @@ static void put_thinking_level(struct config *config)
     if (wanted != ACOG_EFFORT_COUNT) {
         level = acog_effort_nearest(wanted, efforts);
     }
-    if (level == ACOG_EFFORT_COUNT && wanted != ACOG_EFFORT_COUNT) {
+    if (level != wanted) {
         acog_put_reasoning_lost(writer);
     }
     if (level == ACOG_EFFORT_COUNT && !wish->summary) {

@@ -179,7 +179,7 @@ static void plan_effort(struct acog_request_writer *writer, struct plan *plan)
         return;
     }
     plan->effort = acog_effort_nearest(wanted, writer->translation->rules->efforts & EFFORTS);
-    if (plan->effort == ACOG_EFFORT_COUNT) {
+    if (plan->effort != wanted) {
         acog_put_reasoning_lost(writer);
     }
 }

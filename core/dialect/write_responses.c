@@ -176,7 +176,7 @@ static enum acog_effort effort_to_send(struct acog_request_writer *writer)
         return wanted;
     }
     enum acog_effort effort = acog_effort_nearest(wanted, efforts);
-    if (effort == ACOG_EFFORT_COUNT || (wish->off && effort != ACOG_EFFORT_NONE)) {
+    if (effort != wanted) {
         acog_put_reasoning_lost(writer);
     }
     return effort;

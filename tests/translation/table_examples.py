@@ -211,6 +211,11 @@ REQUESTS = {
         "responses": responses(reasoning={"effort": "low"}, max_output_tokens=9000), "model": THINKS,
         "seen": {"chat": '"reasoning_effort":"low"', "messages": '"output_config":{"effort":"low"}', "responses": '"reasoning":{"effort":"low"',
                  "gemini": '"thinkingLevel":"low"'}},
+    "effort, the model takes other words": {
+        "chat": chat(reasoning_effort="xhigh", max_tokens=9000), "messages": messages(output_config={"effort": "xhigh"}, max_tokens=9000),
+        "responses": responses(reasoning={"effort": "xhigh"}, max_output_tokens=9000), "model": dict(THINKS, messages="claude-opus-4-6"),
+        "seen": {"chat": '"reasoning_effort":"high"', "messages": '"output_config":{"effort":"high"}', "responses": '"reasoning":{"effort":"high"',
+                 "gemini": '"thinkingLevel":"high"'}},
     "effort, the model takes budgets": {
         "chat": chat(reasoning_effort="low", max_tokens=9000), "messages": messages(output_config={"effort": "low"}, max_tokens=9000),
         "responses": responses(reasoning={"effort": "low"}, max_output_tokens=9000), "model": BUDGET,

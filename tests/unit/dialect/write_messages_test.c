@@ -332,6 +332,7 @@ static void an_adaptive_model_gets_an_effort(void **state)
     (void)state;
     holds(&run, "thinking", "{'type':'adaptive'}");
     holds(&run, "output_config", "{'effort':'high'}");
+    drops(&run, "reasoning_effort");
     end(&run);
     run = chat_with(opus(), ",'reasoning_effort':'minimal'" FORCED);
     holds(&run, "thinking", NULL);

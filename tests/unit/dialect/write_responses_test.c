@@ -437,8 +437,8 @@ static void effort_is_the_nearest_word_that_the_model_takes(void **state)
         const char *dropped;
     } rows[] = {
         {"low", ",'reasoning':{'effort':'low'}", ""},
-        {"minimal", ",'reasoning':{'effort':'low'}", ""},
-        {"max", ",'reasoning':{'effort':'high'}", ""},
+        {"minimal", ",'reasoning':{'effort':'low'}", "reasoning_effort"},
+        {"max", ",'reasoning':{'effort':'high'}", "reasoning_effort"},
         {"none", ",'reasoning':{'effort':'low'}", "reasoning_effort"},
     };
     struct bench bench;
