@@ -5,6 +5,8 @@
  * What must hold (perform() and check_end()): one head, then data, then one end; nothing behind FINISHED, nothing for a
  * client that is gone; one attempt at a time, none left running; the length that was promised; values of headers that
  * can be written; bodies of errors and decision records that are JSON; no secret in an error; every reference given back.
+ * A connection may speak another dialect than the client: what is sent is JSON then, and an answer that was completed is
+ * a complete one of the client's dialect.
  * Allocations fail when the bytes say so. What is lent to the exchange lies in memory of just its size, which is gone as
  * soon as a driver may free it: the client's request when the exchange is reset, an upstream's words after the call
  * that told them, and at once when their attempt is cancelled. A view that is kept too long is found.
@@ -12,6 +14,7 @@
 #include "acog/contract.h"
 #include "acog/exchange.h"
 #include "acog/memory.h"
+#include "tests/fuzz/exchange_answer.h"
 #include "tests/fuzz/exchange_words.h"
 #include "tests/support/engine_rows.h"
 
@@ -19,6 +22,7 @@
 
 #define REQUESTS_MAX 3
 #define REPLY_MAX    ((size_t)4 << 20U)
+#define ARENA_MAX    ((size_t)64 << 20U)
 #define WAIT_MS      INT64_C(10000000) /* longer than all clocks */
 
 enum happening {
@@ -168,19 +172,29 @@ static void answer(struct play *play, const struct acog_ask *ask)
         break;
     case ACOG_SLOT_FILTER:
     case ACOG_SLOT_USABLE:
-    case ACOG_SLOT_TRANSLATION:
         answer.verdicts = verdicts;
         break;
     case ACOG_SLOT_ORDER:
         answer.numbers = numbers;
         break;
+    case ACOG_SLOT_TRANSLATION:
+        ACOG_UNREACHABLE("the exchange answers it itself");
     }
     acog_exchange_policy_answered(play->exchange, &answer, play->now_ms);
 }
 
+static bool is_json(struct acog_view text)
+{
+    struct acog_json_value value;
+    struct acog_json_error error;
+    return acog_json_check(text, ACOG_JSON_DEPTH_MAX, &value, &error) == ACOG_OK;
+}
+
+/* A translated request is one piece. */
 static void check_order(const struct acog_upstream_order *order)
 {
     uint64_t bytes = 0;
+    ACOG_ASSERT(order->piece_count != 1 || is_json(order->pieces[0]));
     ACOG_ASSERT(order->connection != NULL);
     for (size_t i = 0; i < order->piece_count; i++) {
         bytes += order->pieces[i].len;
@@ -457,28 +471,58 @@ static void happen(struct play *play, enum happening what)
 
 /* -- the whole ----------------------------------------------------------------------------------------- */
 
+/* The attempt whose answer was given whole, if its connection speaks another dialect than the client; else NULL. */
+static const struct acog_attempt_row *translated(const struct play *play,
+                                                 const struct acog_exchange_record *record)
+{
+    const struct acog_request *request = record->request;
+    if (request == NULL || !record->routed || request->attempt_count == 0 ||
+        request->kept_attempt != 0 || request->outcome != ACOG_OUTCOME_COMPLETED) {
+        return NULL;
+    }
+    const struct acog_attempt_row *last = &request->attempts[request->attempt_count - 1];
+    const struct acog_candidate *candidate = &play->rows->candidates[last->candidate];
+    enum acog_dialect client = acog_surface_dialect(record->surface);
+    return last->outcome == ACOG_OUTCOME_COMPLETED &&
+                   (play->rows->connections[candidate->connection].dialects & ACOG_BIT(client)) == 0
+               ? last
+               : NULL;
+}
+
+static void check_translated(const struct play *play, const struct acog_exchange_record *record)
+{
+    enum acog_dialect client = acog_surface_dialect(record->surface);
+    struct acog_view reply = acog_buffer_view(&play->reply);
+    struct acog_arena arena;
+    acog_arena_init(&arena, ARENA_MAX);
+    ACOG_ASSERT(record->stream ? is_complete_stream(client, reply, &arena)
+                               : is_whole_answer(client, record->surface, reply, &arena));
+    acog_arena_fini(&arena);
+}
+
 static void check_end(struct play *play)
 {
     struct acog_view reply = acog_buffer_view(&play->reply);
-    struct acog_json_value value;
-    struct acog_json_error error;
     const struct acog_exchange_record *record = acog_exchange_record(play->exchange);
     ACOG_ASSERT(record->snapshot == &play->rows->snapshot);
     if (play->ended && play->content_length >= 0 && !play->reply_cut && !play->head) {
         ACOG_ASSERT(reply.len == (uint64_t)play->content_length);
     }
     if (play->ended && play->status >= 400 && reply.len > 0) {
-        ACOG_ASSERT(acog_json_check(reply, ACOG_JSON_DEPTH_MAX, &value, &error) == ACOG_OK);
+        ACOG_ASSERT(is_json(reply));
         /* A client that writes the key itself is told its own words. */
         ACOG_ASSERT(play->input_has_secret ||
                     acog_view_find(reply, ACOG_VIEW(SECRET)) == reply.len);
+    }
+    if (play->ended && play->status == 200 && !play->reply_cut &&
+        translated(play, record) != NULL) {
+        check_translated(play, record);
     }
     if (record->request != NULL) {
         struct acog_buffer text;
         acog_buffer_init(&text, REPLY_MAX);
         ACOG_ASSERT(acog_exchange_render_record(record, &text) == ACOG_OK);
-        ACOG_ASSERT(acog_json_check(acog_buffer_view(&text), ACOG_JSON_DEPTH_MAX, &value, &error) ==
-                    ACOG_OK);
+        ACOG_ASSERT(is_json(acog_buffer_view(&text)));
         acog_buffer_fini(&text);
     }
 }
@@ -537,6 +581,24 @@ static void fill_policy(struct play *play)
     memset(policy->reads_body, 0xff, sizeof(policy->reads_body));
 }
 
+/* In which dialects the two connections speak: the client's and others, or others only. */
+static void fill_dialects(struct play *play, unsigned how)
+{
+    static const unsigned spoken[] = {
+        ACOG_BIT(ACOG_DIALECT_CHAT) | ACOG_BIT(ACOG_DIALECT_MESSAGES) |
+            ACOG_BIT(ACOG_DIALECT_RESPONSES),
+        ACOG_BIT(ACOG_DIALECT_CHAT),
+        ACOG_BIT(ACOG_DIALECT_MESSAGES),
+        ACOG_BIT(ACOG_DIALECT_RESPONSES),
+        ACOG_BIT(ACOG_DIALECT_GEMINI),
+    };
+    struct engine_rows *rows = play->rows;
+    for (size_t i = 0; i < rows->snapshot.connection_count; i++) {
+        rows->connections[i].dialects = spoken[how % 5];
+        how /= 5;
+    }
+}
+
 static void fill_rows(struct play *play)
 {
     struct engine_rows *rows = engine_rows_new((enum engine_policy)choose(play, 5));
@@ -548,7 +610,9 @@ static void fill_rows(struct play *play)
     (void)engine_rows_add(rows, "two", ACOG_CHANNEL_VERTEX, "m");
     (void)engine_rows_candidate(rows, &rows->connections[0], "m2");
     rows->connections[0].key = rows->connections[1].key = ACOG_VIEW(SECRET);
-    rows->connections[0].is_default = take(play) % 2 == 0;
+    unsigned how = take(play);
+    rows->connections[0].is_default = how % 2 == 0;
+    fill_dialects(play, how / 2);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -13,6 +13,10 @@ static const char *const bodies[] = {
     "\"content\":\"hi\"}]}",
     "{\"model\":\"m\",\"stream\":true,\"input\":\"hi\"}",
     "{\"model\":\"m\",\"input\":[\"hi\"],\"n\":2}",
+    "{\"model\":\"m\",\"stream\":true,\"max_tokens\":9,\"seed\":1,\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":"
+    "\"text\",\"text\":\"hi\"}]}],\"stream_options\":{\"include_usage\":true}}",
+    "{\"model\":\"m\",\"max_tokens\":9,\"messages\":[{\"role\":\"assistant\",\"content\":\"hi\"},{\"role\":\"user\","
+    "\"content\":[{\"type\":\"image\"}]}]}",
 };
 
 static const char *const targets[] = {
@@ -80,6 +84,27 @@ static const char *const fragments[] = {
     "\"refusal\",\"usage\":{\"input_tokens\":5,\"output_tokens\":0}}",
     "{\"id\":\"r\",\"object\":\"response\",\"status\":\"completed\",\"model\":\"m\",\"output\":[]}",
     EVENT("error", ",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}"),
+    "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"hello\"}]}}],\"modelVersion\":\"m\"}"
+    "\n\n",
+    "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"functionCall\":{\"name\":\"f\",\"args\":{}},"
+    "\"thoughtSignature\":\"c2ln\"}]},\"finishReason\":\"STOP\"}],\"usageMetadata\":{\"promptTokenCount\":5,"
+    "\"candidatesTokenCount\":2}}\n\n",
+    "{\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"hello\"}]},\"finishReason\":\"STOP\"}],"
+    "\"usageMetadata\":{\"promptTokenCount\":5,\"candidatesTokenCount\":2}}",
+    "{\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}",
+    CHUNK(
+        "{\"reasoning_content\":\"hm\",\"tool_calls\":[{\"index\":1,\"id\":\"u\",\"function\":{\"name\":\"g\","
+        "\"arguments\":\"{}\"}}]}",
+        "\"tool_calls\""),
+    EVENT(
+        "content_block_start",
+        ",\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"f\",\"input\":{}}"),
+    EVENT("content_block_delta",
+          ",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{}\"}"),
+    EVENT(
+        "response.output_item.done",
+        ",\"sequence_number\":1,\"output_index\":1,\"item\":{\"type\":\"function_call\",\"id\":\"fc\","
+        "\"call_id\":\"t\",\"name\":\"f\",\"arguments\":\"{}\"}"),
 };
 
 #endif

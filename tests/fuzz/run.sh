@@ -3,8 +3,9 @@
 #
 # With names those share the time: a long run by hand. Without, as in CI, each has a moment and two have the rest; which
 # two goes by the day, so that each has its turn every few days. What they find worth keeping goes to BUILD/fuzz/NAME, so
-# that the next run goes on from there. A crash is left as a file in BUILD/fuzz: put it into tests/fuzz/regressions/NAME
-# with the change that heals it. Each tells how many inputs it ran, and what they cover.
+# that the next run goes on from there; dictionaries/NAME.dict has the words of a target, if it needs any. A crash is
+# left as a file in BUILD/fuzz: put it into tests/fuzz/regressions/NAME with the change that heals it. Each tells how many
+# inputs it ran, and what they cover.
 #
 #     sh tests/fuzz/run.sh build-clang 7200 exchange sse      # an hour each; again: another hour
 #     build-clang/bin/fuzz_sse -merge=1 smaller build-clang/fuzz/sse      # as many of its inputs as cover the same
