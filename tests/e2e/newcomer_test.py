@@ -62,11 +62,12 @@ SHOWN = [
     ('"model":"gpt-5-mini","messages"', ["HTTP/1.1 200", "x-acog-connection: openai", "simulated GPT"]),
     ('"model":"gpt-5-mini","stream":true', ['"content":"Hello!"', "data: [DONE]"]),
     ("/v1/messages", ["event: message_start", '"claude-haiku-4-5', "event: message_stop"]),
+    ('"top_k":5', ["HTTP/1.1 200", "x-acog-dropped-params: top_k", '"type":"message"', "simulated GPT"]),
     ("failover-demo\",", ["HTTP/1.1 200", "x-acog-connection: steady", "x-acog-attempts: 2"]),
     ("/v1/models", ['"id":"claude-haiku-4-5@20251001"', '"id":"failover-demo"']),
     ("/status.json", ['"state": "serving"', '"custom/@flaky"']),
     (" explain ", ["flaky", "steady", "kept"]),
-    (" test ", ["3 passed, 0 failed"]),
+    (" test ", ["4 passed, 0 failed"]),
 ]
 
 
