@@ -78,6 +78,10 @@ static void add_route(struct line *line, const struct acog_exchange_record *reco
         add_text(line, "connection", connection->id);
         add_text(line, "channel", acog_name(ACOG_VOCABULARY_CHANNEL, (int)connection->channel));
         add_text(line, "sent_model", attempt->model);
+        enum acog_dialect dialect = acog_dialect_for(record->surface, connection->dialects);
+        if (dialect != ACOG_DIALECT_COUNT && dialect != acog_surface_dialect(record->surface)) {
+            add_text(line, "dialect", acog_name(ACOG_VOCABULARY_DIALECT, (int)dialect));
+        }
     }
     if (request != NULL) {
         add_number(line, "attempts", (int64_t)request->attempt_count);
@@ -98,6 +102,9 @@ static void add_sizes(struct line *line, const struct acog_exchange_record *reco
         add_number(line, "input_tokens", record->usage.input_tokens);
         add_number(line, "cached_tokens", record->usage.cached_tokens);
         add_number(line, "output_tokens", record->usage.output_tokens);
+        if (record->usage_estimated) {
+            line->fields[line->count++] = acog_log_flag("usage_estimated", true);
+        }
     }
 }
 

@@ -72,6 +72,26 @@ static void a_request_that_failed_over_tells_who_answered_and_why_it_moved(void 
     json_decref(line);
 }
 
+static void a_translated_request_tells_in_which_dialect_and_whose_figures(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_init(&scene);
+    (void)scene_attempt(&scene, 1);
+    const struct acog_record_context context = {.unix_ms = 0};
+    scene.connections[1].dialects = ACOG_BIT(ACOG_DIALECT_CHAT);
+    json_t *own = line_of(&scene, &context);
+    assert_null(json_object_get(own, "dialect"));
+    assert_null(json_object_get(own, "usage_estimated"));
+    json_decref(own);
+    scene.connections[1].dialects = ACOG_BIT(ACOG_DIALECT_GEMINI);
+    scene.record.usage_estimated = true;
+    json_t *translated = line_of(&scene, &context);
+    assert_string_equal(text_in(translated, "dialect"), "gemini");
+    assert_true(json_is_true(json_object_get(translated, "usage_estimated")));
+    json_decref(translated);
+}
+
 static void a_local_answer_tells_its_path_without_the_query(void **state)
 {
     (void)state;
@@ -165,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_that_failed_over_tells_who_answered_and_why_it_moved),
+        cmocka_unit_test(a_translated_request_tells_in_which_dialect_and_whose_figures),
         cmocka_unit_test(a_local_answer_tells_its_path_without_the_query),
         cmocka_unit_test(what_is_not_known_is_left_out),
         cmocka_unit_test(a_path_is_cut),
