@@ -33,7 +33,7 @@ def main():
         print("skipped: ACOG_CORPUS does not name the folder of the captured data")
         sys.exit(77)
     python = environment(os.path.join(build, "translation"))
-    os.execv(python, [python, os.path.join(HERE, name + "_test.py"), translate])
+    os.execv(python, [python, os.path.join(HERE, name + "_test.py"), translate, build])
 
 
 if __name__ == "__main__":
