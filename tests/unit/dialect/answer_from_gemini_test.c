@@ -1,116 +1,13 @@
-/* answer_from_gemini_test.c - answers of generateContent as the flow tells them on: a form that only records. */
+/* answer_from_gemini_test.c - answers of generateContent as the flow tells them on (flow_parts.h). */
 #include "core/dialect/flow.h"
 #include "tests/support/check.h"
+#include "tests/support/flow_parts.h"
 #include "tests/support/memory_sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define OUT_BYTES_MAX ((size_t)1 << 16U)
-
-/* -- a form that records --------------------------------------------------------------------------- */
-
-static const char *const kinds[] = {"text", "reasoning", "refusal", "call"};
-
-static void record_begin(struct acog_flow *flow, void *writer)
-{
-    (void)writer;
-    acog_flow_put(flow, ACOG_VIEW("begin "));
-    acog_flow_put_name(flow, &flow->id);
-    acog_flow_put(flow, ACOG_VIEW(" "));
-    acog_flow_put_name(flow, &flow->model);
-    if (flow->usage.input_tokens >= 0) { /* what message_start tells */
-        acog_flow_put_format(flow, " in=%lld", (long long)flow->usage.input_tokens);
-    }
-    acog_flow_put(flow, ACOG_VIEW("\n"));
-}
-
-static void record_part_begin(struct acog_flow *flow, void *writer,
-                              const struct acog_flow_part *part)
-{
-    (void)writer;
-    acog_flow_put_format(flow, "%s", kinds[part->kind]);
-    if (part->kind == ACOG_FLOW_CALL) {
-        acog_flow_put(flow, ACOG_VIEW(" "));
-        acog_flow_put_name(flow, &part->call_id);
-        acog_flow_put(flow, ACOG_VIEW(" "));
-        acog_flow_put_name(flow, &part->call_name);
-    }
-    acog_flow_put(flow, ACOG_VIEW(":"));
-}
-
-static void record_text(struct acog_flow *flow, void *writer, const struct acog_flow_part *part,
-                        struct acog_text text)
-{
-    (void)writer;
-    (void)part;
-    acog_flow_put(flow, ACOG_VIEW(" ["));
-    acog_flow_put_inside(flow, text);
-    acog_flow_put(flow, ACOG_VIEW("]"));
-}
-
-static void record_opaque(struct acog_flow *flow, void *writer, const struct acog_flow_part *part,
-                          const struct acog_opaque *opaque)
-{
-    (void)writer;
-    (void)part;
-    assert_int_equal(opaque->maker, ACOG_DIALECT_GEMINI);
-    acog_flow_put(flow, opaque->redacted ? ACOG_VIEW(" redacted(") : ACOG_VIEW(" opaque("));
-    acog_flow_put_inside(flow, opaque->bytes);
-    acog_flow_put(flow, ACOG_VIEW(")"));
-}
-
-static void record_citation(struct acog_flow *flow, void *writer, const struct acog_flow_part *part,
-                            struct acog_text url, struct acog_text title)
-{
-    (void)writer;
-    (void)part;
-    acog_flow_put(flow, ACOG_VIEW(" source("));
-    acog_flow_put_inside(flow, url);
-    acog_flow_put(flow, ACOG_VIEW("|"));
-    acog_flow_put_inside(flow, title);
-    acog_flow_put(flow, ACOG_VIEW(")"));
-}
-
-static void record_part_end(struct acog_flow *flow, void *writer, const struct acog_flow_part *part)
-{
-    (void)writer;
-    acog_flow_put(flow, part->begun ? ACOG_VIEW("\n") : ACOG_VIEW(" empty\n"));
-}
-
-static void record_finish(struct acog_flow *flow, void *writer)
-{
-    static const char *const reasons[] = {"stop",  "stop_sequence", "length", "context",
-                                          "calls", "refusal",       "pause",  "unknown"};
-    const struct acog_usage *usage = &flow->usage;
-    (void)writer;
-    acog_flow_put_format(flow, "%s ", reasons[flow->finish.reason]);
-    acog_flow_put_name(flow, &flow->finish.native);
-    if (flow->finish.category.len > 0) {
-        acog_flow_put(flow, ACOG_VIEW(" category="));
-        acog_flow_put_name(flow, &flow->finish.category);
-        acog_flow_put(flow, ACOG_VIEW(" explanation="));
-        acog_flow_put_name(flow, &flow->finish.explanation);
-    }
-    if (flow->usage_estimated) {
-        acog_flow_put(flow, ACOG_VIEW("\nusage estimated\n"));
-        return;
-    }
-    acog_flow_put_format(flow, "\nusage %lld/%lld/%lld/%lld\n", (long long)usage->input_tokens,
-                         (long long)usage->cached_tokens, (long long)usage->output_tokens,
-                         (long long)usage->reasoning_tokens);
-}
-
-static const struct acog_answer_writer_form record_form = {
-    .state_bytes = 1,
-    .begin = record_begin,
-    .part_begin = record_part_begin,
-    .part_text = record_text,
-    .part_opaque = record_opaque,
-    .part_citation = record_citation,
-    .part_end = record_part_end,
-    .finish = record_finish,
-};
 
 /* -- a run ----------------------------------------------------------------------------------------- */
 
@@ -137,7 +34,7 @@ static void assert_told_with(const struct acog_translation *with, const char *co
     struct acog_arena scratch;
     acog_buffer_init(&out, OUT_BYTES_MAX);
     acog_arena_init(&scratch, OUT_BYTES_MAX);
-    assert_int_equal(acog_flow_init(&flow, with, &record_form), ACOG_OK);
+    assert_int_equal(acog_flow_init(&flow, with, &flow_parts_form), ACOG_OK);
     flow.out = &out;
     for (size_t i = 0; i < count; i++) {
         char *event = strdup(events[i]); /* nothing may be kept of an event that is over */
@@ -175,10 +72,10 @@ static void a_stream_is_one_text_with_the_last_usage(void **state)
         "\"totalTokenCount\":47},\"modelVersion\":\"gemini-x\",\"responseId\":\"id1\"}",
     };
     (void)state;
-    ASSERT_TOLD(events, "begin id1 gemini-x in=15\n"
+    ASSERT_TOLD(events, "begin id1 gemini-x input 15\n"
                         "text: [He] [y \\u00e9]\n"
                         "stop STOP\n"
-                        "usage 15/10/32/30\n");
+                        "usage 15/10/-1/32/30\n");
 }
 
 static void thoughts_are_reasoning_and_come_before_the_text(void **state)
@@ -207,7 +104,7 @@ static void calls_come_whole_one_after_the_other(void **state)
     (void)state;
     ASSERT_TOLD(events, "begin  gemini-sent\n"
                         "call abc rain: [{\\\"city\\\": \\\"Oslo\\\"}]\n"
-                        "call call_r1_1 now: empty\n"
+                        "call call_r1_1 now: nothing\n"
                         "call call_r1_2 now: [{}]\n"
                         "calls STOP\n" UNTOLD);
 }
@@ -221,8 +118,8 @@ static void a_calls_signature_is_the_calls(void **state)
     };
     (void)state;
     ASSERT_TOLD(events, "begin  gemini-sent\n"
-                        "call a f: opaque(U0lH) [{}]\n"
-                        "call b g: empty\n"
+                        "call a f: sealed(U0lH) [{}]\n"
+                        "call b g: nothing\n"
                         "calls STOP\n" UNTOLD);
 }
 
@@ -237,14 +134,14 @@ static void a_texts_signature_follows_the_text(void **state)
     (void)state;
     ASSERT_TOLD(whole, "begin  gemini-sent\n"
                        "text: [So]\n"
-                       "reasoning: redacted(U0lH) empty\n"
+                       "reasoning: redacted(U0lH) nothing\n"
                        "stop \n" UNTOLD);
     ASSERT_TOLD(streamed, "begin  gemini-sent\n"
                           "text: [So]\n"
-                          "reasoning: redacted(U0lH) empty\n"
+                          "reasoning: redacted(U0lH) nothing\n"
                           "stop \n" UNTOLD);
     ASSERT_TOLD(thought, "begin  gemini-sent\n"
-                         "reasoning: [hm] opaque(U0lH)\n"
+                         "reasoning: [hm] sealed(U0lH)\n"
                          "text: [So]\n"
                          "stop \n" UNTOLD);
 }
@@ -297,7 +194,7 @@ static void sources_belong_to_the_text_and_come_before_its_signature(void **stat
     ASSERT_TOLD(events, "begin  gemini-sent\n"
                         "text: [Sunny] [.] source(https://w.example/1|w.example) "
                         "source(https://c.example|)\n"
-                        "reasoning: redacted(U0lH) empty\n"
+                        "reasoning: redacted(U0lH) nothing\n"
                         "stop STOP\n" UNTOLD);
 }
 
@@ -313,13 +210,12 @@ static void every_reason_has_its_place(void **state)
         {END("STOP"), "stop STOP\n"},
         {END("MAX_TOKENS"), "length MAX_TOKENS\n"},
         {END("CONTINUATION"), "length CONTINUATION\n"},
-        {END("SAFETY"), "refusal SAFETY category=safety explanation=\n"},
-        {END("RECITATION"), "refusal RECITATION category=recitation explanation=\n"},
-        {END("BLOCKLIST"), "refusal BLOCKLIST category=blocklist explanation=\n"},
-        {END("PROHIBITED_CONTENT"),
-         "refusal PROHIBITED_CONTENT category=prohibited_content explanation=\n"},
-        {END("SPII"), "refusal SPII category=spii explanation=\n"},
-        {END("IMAGE_SAFETY"), "refusal IMAGE_SAFETY category=image_safety explanation=\n"},
+        {END("SAFETY"), "refusal SAFETY for safety\n"},
+        {END("RECITATION"), "refusal RECITATION for recitation\n"},
+        {END("BLOCKLIST"), "refusal BLOCKLIST for blocklist\n"},
+        {END("PROHIBITED_CONTENT"), "refusal PROHIBITED_CONTENT for prohibited_content\n"},
+        {END("SPII"), "refusal SPII for spii\n"},
+        {END("IMAGE_SAFETY"), "refusal IMAGE_SAFETY for image_safety\n"},
         {END("MALFORMED_FUNCTION_CALL"), "unknown MALFORMED_FUNCTION_CALL\n"},
         {END("UNEXPECTED_TOOL_CALL"), "unknown UNEXPECTED_TOOL_CALL\n"},
         {END("LANGUAGE"), "unknown LANGUAGE\n"},
@@ -349,9 +245,9 @@ static void a_blocked_answer_names_the_category_of_the_rating(void **state)
         "\"promptTokenCount\":14,\"totalTokenCount\":14}}",
     };
     (void)state;
-    ASSERT_TOLD(events, "begin  gemini-sent in=14\n"
-                        "refusal SAFETY category=hate_speech explanation=No.\n"
-                        "usage 14/-1/0/-1\n");
+    ASSERT_TOLD(events, "begin  gemini-sent input 14\n"
+                        "refusal SAFETY for hate_speech: No.\n"
+                        "usage 14/-1/-1/0/-1\n");
 }
 
 static void a_blocked_prompt_is_a_refusal_without_candidates(void **state)
@@ -362,7 +258,7 @@ static void a_blocked_prompt_is_a_refusal_without_candidates(void **state)
     };
     (void)state;
     ASSERT_TOLD(events, "begin id1 gemini-x\n"
-                        "refusal MODEL_ARMOR category=model_armor explanation=The prompt violated "
+                        "refusal MODEL_ARMOR for model_armor: The prompt violated "
                         "a filter.\n" UNTOLD);
 }
 
@@ -380,12 +276,12 @@ static void usage_adds_what_was_thought_and_what_a_tool_brought_in(void **state)
         "\"thoughtsTokenCount\":742}}",
     };
     (void)state;
-    ASSERT_TOLD(thought_only, "begin  gemini-sent in=20\n"
+    ASSERT_TOLD(thought_only, "begin  gemini-sent input 20\n"
                               "length MAX_TOKENS\n"
-                              "usage 20/-1/96/96\n");
-    ASSERT_TOLD(with_tool, "begin  gemini-sent in=785\n"
+                              "usage 20/-1/-1/96/96\n");
+    ASSERT_TOLD(with_tool, "begin  gemini-sent input 785\n"
                            "stop STOP\n"
-                           "usage 785/-1/779/742\n");
+                           "usage 785/-1/-1/779/742\n");
 }
 
 /* -- without memory -------------------------------------------------------------------------------- */
@@ -402,7 +298,7 @@ static void read_one(void *user)
     (void)user;
     acog_buffer_init(&out, OUT_BYTES_MAX);
     acog_arena_init(&scratch, OUT_BYTES_MAX);
-    if (acog_flow_init(&flow, &translation, &record_form) == ACOG_OK) {
+    if (acog_flow_init(&flow, &translation, &flow_parts_form) == ACOG_OK) {
         flow.out = &out;
         acog_gemini_read_event(&flow, ACOG_VIEW(""), acog_view_of(event), &scratch);
         acog_flow_end(&flow);

@@ -1,114 +1,14 @@
-/* answer_from_messages_test.c - Anthropic's answers as the flow tells them on: a form that only records. Events and
- * bodies have ' for ". */
+/* answer_from_messages_test.c - Anthropic's answers as the flow tells them on (flow_parts.h). Events and bodies have '
+ * for ". */
 #include "core/dialect/flow.h"
 #include "tests/support/check.h"
+#include "tests/support/flow_parts.h"
+#include "tests/support/quotes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define OUT_BYTES_MAX ((size_t)1 << 16U)
-
-/* -- a form that records --------------------------------------------------------------------------- */
-
-static void put(struct acog_flow *flow, const char *text)
-{
-    acog_flow_put(flow, acog_view_of(text));
-}
-
-static void record_begin(struct acog_flow *flow, void *writer)
-{
-    (void)writer;
-    put(flow, "begin ");
-    acog_flow_put_name(flow, &flow->id);
-    put(flow, " ");
-    acog_flow_put_name(flow, &flow->model);
-    acog_flow_put_format(flow, " input %lld\n", (long long)flow->usage.input_tokens);
-}
-
-static void record_part_begin(struct acog_flow *flow, void *writer,
-                              const struct acog_flow_part *part)
-{
-    static const char *const kinds[] = {"text:", "reasoning:", "refusal:", "call "};
-    (void)writer;
-    put(flow, kinds[part->kind]);
-    if (part->kind == ACOG_FLOW_CALL) {
-        acog_flow_put_name(flow, &part->call_id);
-        put(flow, " ");
-        acog_flow_put_name(flow, &part->call_name);
-        put(flow, ":");
-    }
-}
-
-static void record_text(struct acog_flow *flow, void *writer, const struct acog_flow_part *part,
-                        struct acog_text text)
-{
-    (void)writer;
-    (void)part;
-    put(flow, " [");
-    acog_flow_keep_plain(flow, flow->out, text);
-    put(flow, "]");
-}
-
-static void record_opaque(struct acog_flow *flow, void *writer, const struct acog_flow_part *part,
-                          const struct acog_opaque *opaque)
-{
-    (void)writer;
-    (void)part;
-    assert_int_equal(opaque->maker, ACOG_DIALECT_MESSAGES);
-    put(flow, opaque->redacted ? " redacted(" : " signature(");
-    acog_flow_put_inside(flow, opaque->bytes);
-    put(flow, ")");
-}
-
-static void record_citation(struct acog_flow *flow, void *writer, const struct acog_flow_part *part,
-                            struct acog_text url, struct acog_text title)
-{
-    (void)writer;
-    (void)part;
-    put(flow, " source(");
-    acog_flow_put_inside(flow, url);
-    put(flow, "|");
-    acog_flow_put_inside(flow, title);
-    put(flow, ")");
-}
-
-static void record_part_end(struct acog_flow *flow, void *writer, const struct acog_flow_part *part)
-{
-    (void)writer;
-    put(flow, part->begun ? "\n" : " nothing\n");
-}
-
-static void record_finish(struct acog_flow *flow, void *writer)
-{
-    static const char *const reasons[] = {"stop",  "stop_sequence", "length", "context",
-                                          "calls", "refusal",       "pause",  "unknown"};
-    const struct acog_usage *usage = &flow->usage;
-    (void)writer;
-    put(flow, reasons[flow->finish.reason]);
-    put(flow, " ");
-    acog_flow_put_name(flow, &flow->finish.native);
-    put(flow, flow->finish.stop_sequence.len > 0 ? " at " : "");
-    acog_flow_put_name(flow, &flow->finish.stop_sequence);
-    put(flow, flow->finish.category.len > 0 ? " for " : "");
-    acog_flow_put_name(flow, &flow->finish.category);
-    put(flow, flow->finish.explanation.len > 0 ? ": " : "");
-    acog_flow_put_name(flow, &flow->finish.explanation);
-    acog_flow_put_format(flow, "\nusage %lld/%lld/%lld/%lld%s\n", (long long)usage->input_tokens,
-                         (long long)usage->cached_tokens, (long long)usage->cache_write_tokens,
-                         (long long)usage->output_tokens,
-                         flow->usage_estimated ? " estimated" : "");
-}
-
-static const struct acog_answer_writer_form record_form = {
-    .state_bytes = 1,
-    .begin = record_begin,
-    .part_begin = record_part_begin,
-    .part_text = record_text,
-    .part_opaque = record_opaque,
-    .part_citation = record_citation,
-    .part_end = record_part_end,
-    .finish = record_finish,
-};
 
 /* -- a run ----------------------------------------------------------------------------------------- */
 
@@ -134,7 +34,7 @@ struct run {
 static void begin(struct run *run, const struct acog_translation *translation)
 {
     acog_buffer_init(&run->out, OUT_BYTES_MAX);
-    assert_int_equal(acog_flow_init(&run->flow, translation, &record_form), ACOG_OK);
+    assert_int_equal(acog_flow_init(&run->flow, translation, &flow_parts_form), ACOG_OK);
     run->flow.out = &run->out;
 }
 
@@ -148,18 +48,6 @@ static void end_as(struct run *run, const char *expected)
     }
     acog_flow_fini(&run->flow);
     acog_buffer_fini(&run->out);
-}
-
-static char *with_quotes(const char *text)
-{
-    char *copy = strdup(text);
-    assert_non_null(copy);
-    for (char *at = copy; *at != '\0'; at++) {
-        if (*at == '\'') {
-            *at = '"';
-        }
-    }
-    return copy;
 }
 
 static void event(struct run *run, const char *data)
@@ -224,8 +112,8 @@ static void a_text_and_a_call_with_arguments_in_pieces(void **state)
         NULL};
     (void)state;
     events(&plain, data,
-           "begin msg_1 m input 9\ntext: [ok]\ncall tu_1 f: [{\"a\":] [1}]\ncalls tool_use\n"
-           "usage 9/-1/-1/12\n");
+           "begin msg_1 m input 9\ntext: [ok]\ncall tu_1 f: [{\\\"a\\\":] [1}]\ncalls tool_use\n"
+           "usage 9/-1/-1/12/-1\n");
 }
 
 /* B48 */
@@ -243,7 +131,7 @@ static void a_call_without_arguments_has_none(void **state)
         NULL};
     (void)state;
     events(&plain, data,
-           "begin msg_1 m input 9\ncall t now: nothing\ncalls tool_use\nusage 9/-1/-1/2\n");
+           "begin msg_1 m input 9\ncall t now: nothing\ncalls tool_use\nusage 9/-1/-1/2/-1\n");
 }
 
 static void a_call_whose_input_comes_whole_at_its_start(void **state)
@@ -255,7 +143,7 @@ static void a_call_whose_input_comes_whole_at_its_start(void **state)
         "{'type':'content_block_stop','index':0}", STOP, NULL};
     (void)state;
     events(&plain, data,
-           "begin msg_1 m input 9\ncall t f: [{\"x\":1.0}]\ncalls \nusage 9/-1/-1/1\n");
+           "begin msg_1 m input 9\ncall t f: [{\\\"x\\\":1.0}]\ncalls \nusage 9/-1/-1/1/-1\n");
 }
 
 static void reasoning_with_its_signature_and_without_text(void **state)
@@ -283,9 +171,9 @@ static void reasoning_with_its_signature_and_without_text(void **state)
         NULL};
     (void)state;
     events(&plain, data,
-           "begin msg_1 m input 9\nreasoning: [hm] [m] signature(c2ln)\n"
-           "reasoning: redacted(ZGF0) nothing\nreasoning: signature(b21p) nothing\ntext: [so]\n"
-           "stop end_turn\nusage 9/-1/-1/7\n");
+           "begin msg_1 m input 9\nreasoning: [hm] [m] sealed(c2ln)\n"
+           "reasoning: redacted(ZGF0) nothing\nreasoning: sealed(b21p) nothing\ntext: [so]\n"
+           "stop end_turn\nusage 9/-1/-1/7/-1\n");
 }
 
 /* What Anthropic's own tools did is no part of the answer; what they found may be a source of it. */
@@ -319,7 +207,7 @@ static void server_tools_are_skipped_and_sources_told(void **state)
     (void)state;
     events(&plain, data,
            "begin msg_1 m input 9\ntext: [it is] source(https://u.example|T)\nstop end_turn\n"
-           "usage 9/-1/-1/7\n");
+           "usage 9/-1/-1/7/-1\n");
 }
 
 /* B95; FACTS 8: overwritten, never added; Anthropic tells the three kinds of input side by side. */
@@ -343,9 +231,9 @@ static void usage_is_overwritten_and_the_input_is_the_sum_of_three(void **state)
         NULL};
     (void)state;
     events(&plain, data,
-           "begin m1 m input 10040\ntext: [x]\nstop end_turn\nusage 10040/9000/1000/50\n");
+           "begin m1 m input 10040\ntext: [x]\nstop end_turn\nusage 10040/9000/1000/50/-1\n");
     events(&plain, in_pieces,
-           "begin m1 m input 40\ntext: [x]\nstop end_turn\nusage 9041/9000/-1/50\n");
+           "begin m1 m input 40\ntext: [x]\nstop end_turn\nusage 9041/9000/-1/50/-1\n");
 }
 
 static void huge_figures_do_not_overflow(void **state)
@@ -356,7 +244,7 @@ static void huge_figures_do_not_overflow(void **state)
           "9223372036854775807,'cache_read_input_tokens':9223372036854775807,"
           "'cache_creation_input_tokens':9223372036854775807,'output_tokens':1}}",
           "begin m1 m input 9223372036854775807\nstop end_turn\n"
-          "usage 9223372036854775807/9223372036854775807/9223372036854775807/1\n");
+          "usage 9223372036854775807/9223372036854775807/9223372036854775807/1/-1\n");
 }
 
 static void usage_that_tells_no_input_leaves_it_unknown(void **state)
@@ -365,7 +253,7 @@ static void usage_that_tells_no_input_leaves_it_unknown(void **state)
     whole(
         &plain,
         "{'id':'i','model':'m','content':[],'stop_reason':'end_turn','usage':{'output_tokens':1}}",
-        "begin i m input -1\nstop end_turn\nusage -1/-1/-1/1\n");
+        "begin i m\nstop end_turn\nusage -1/-1/-1/1/-1\n");
 }
 
 /* B57, B59: what came before an error, or before the bytes end, is given on as it came; the end is not the reader's. */
@@ -403,7 +291,7 @@ static void a_second_beginning_changes_nothing(void **state)
         NULL};
     (void)state;
     events(&plain, data,
-           "begin msg_1 m input 9\ntext: [a]\ntext: [b]\nstop end_turn\nusage 9/-1/-1/4\n");
+           "begin msg_1 m input 9\ntext: [a]\ntext: [b]\nstop end_turn\nusage 9/-1/-1/4/-1\n");
 }
 
 static void odd_events_bring_nothing(void **state)
@@ -422,7 +310,7 @@ static void odd_events_bring_nothing(void **state)
                                        STOP,
                                        NULL};
     (void)state;
-    events(&plain, data, "begin msg_1 m input 9\nstop \nusage 9/-1/-1/1\n");
+    events(&plain, data, "begin msg_1 m input 9\nstop \nusage 9/-1/-1/1/-1\n");
 }
 
 static void the_events_name_counts_where_the_data_has_no_type(void **state)
@@ -433,7 +321,7 @@ static void the_events_name_counts_where_the_data_has_no_type(void **state)
     acog_messages_read_event(
         &run.flow, ACOG_VIEW("content_block_delta"),
         ACOG_VIEW("{\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"x\"}}"), NULL);
-    end_as(&run, "begin  claude-sent input -1\ntext: [x]\nstop \nusage 9/-1/-1/1 estimated\n");
+    end_as(&run, "begin  claude-sent\ntext: [x]\nstop \nusage estimated\n");
 }
 
 /* -- whole answers --------------------------------------------------------------------------------- */
@@ -441,19 +329,20 @@ static void the_events_name_counts_where_the_data_has_no_type(void **state)
 static void a_whole_answer_is_the_same_as_its_stream(void **state)
 {
     (void)state;
-    whole(&plain,
-          "{'id':'msg_9','type':'message','role':'assistant','model':'claude-x','content':["
-          "{'type':'thinking','thinking':'hm','signature':'c2ln'},{'type':'redacted_thinking',"
-          "'data':'ZGF0'},{'type':'text','text':'a\\nb','citations':[{'type':"
-          "'web_search_result_location','url':'https://u.example','title':null}]},"
-          "{'type':'server_tool_use','id':'s','name':'web_search','input':{'q':1}},"
-          "{'type':'tool_use','id':'t1','name':'f','input':{ 'a' : 1.50 }},"
-          "{'type':'tool_use','id':'t2','name':'g','input':{}}],'stop_reason':'tool_use',"
-          "'stop_sequence':null,'usage':{'input_tokens':2,'cache_read_input_tokens':3,"
-          "'output_tokens':4}}",
-          "begin msg_9 claude-x input 5\nreasoning: [hm] signature(c2ln)\n"
-          "reasoning: redacted(ZGF0) nothing\ntext: [a\nb] source(https://u.example|)\n"
-          "call t1 f: [{ \"a\" : 1.50 }]\ncall t2 g: nothing\ncalls tool_use\nusage 5/3/-1/4\n");
+    whole(
+        &plain,
+        "{'id':'msg_9','type':'message','role':'assistant','model':'claude-x','content':["
+        "{'type':'thinking','thinking':'hm','signature':'c2ln'},{'type':'redacted_thinking',"
+        "'data':'ZGF0'},{'type':'text','text':'a\\nb','citations':[{'type':"
+        "'web_search_result_location','url':'https://u.example','title':null}]},"
+        "{'type':'server_tool_use','id':'s','name':'web_search','input':{'q':1}},"
+        "{'type':'tool_use','id':'t1','name':'f','input':{ 'a' : 1.50 }},"
+        "{'type':'tool_use','id':'t2','name':'g','input':{}}],'stop_reason':'tool_use',"
+        "'stop_sequence':null,'usage':{'input_tokens':2,'cache_read_input_tokens':3,"
+        "'output_tokens':4}}",
+        "begin msg_9 claude-x input 5\nreasoning: [hm] sealed(c2ln)\n"
+        "reasoning: redacted(ZGF0) nothing\ntext: [a\\nb] source(https://u.example|)\n"
+        "call t1 f: [{ \\\"a\\\" : 1.50 }]\ncall t2 g: nothing\ncalls tool_use\nusage 5/3/-1/4/-1\n");
 }
 
 /* B60; streams and whole answers read the reason in one place */
@@ -485,7 +374,7 @@ static void every_reason_has_a_meaning(void **state)
         body[text.len] = '\0';
         acog_buffer_init_over(&text, expected, sizeof(expected) - 1);
         assert_int_equal(
-            acog_buffer_format(&text, "begin i m input 1\ntext: [x]\n%s %s\nusage 1/-1/-1/1\n",
+            acog_buffer_format(&text, "begin i m input 1\ntext: [x]\n%s %s\nusage 1/-1/-1/1/-1\n",
                                rows[i].told, rows[i].stop_reason),
             ACOG_OK);
         expected[text.len] = '\0';
@@ -499,7 +388,7 @@ static void the_sequence_that_stopped_it_is_told(void **state)
     whole(&plain,
           "{'id':'i','model':'m','content':[{'type':'text','text':'x'}],'stop_reason':"
           "'stop_sequence','stop_sequence':'END','usage':{'input_tokens':1,'output_tokens':1}}",
-          "begin i m input 1\ntext: [x]\nstop_sequence stop_sequence at END\nusage 1/-1/-1/1\n");
+          "begin i m input 1\ntext: [x]\nstop_sequence stop_sequence at END\nusage 1/-1/-1/1/-1\n");
 }
 
 /* B76 */
@@ -516,13 +405,13 @@ static void a_refusal_says_why(void **state)
         NULL};
     (void)state;
     events(&plain, data,
-           "begin msg_1 m input 9\nrefusal refusal for cyber: Refused.\nusage 9/-1/-1/0\n");
+           "begin msg_1 m input 9\nrefusal refusal for cyber: Refused.\nusage 9/-1/-1/0/-1\n");
     whole(
         &plain,
         "{'id':'m1','type':'message','role':'assistant','model':'claude-x','content':[],"
         "'stop_reason':'refusal','stop_sequence':null,'stop_details':{'type':'refusal','category':"
         "'cyber','explanation':null},'usage':{'input_tokens':20,'output_tokens':0}}",
-        "begin m1 claude-x input 20\nrefusal refusal for cyber\nusage 20/-1/-1/0\n");
+        "begin m1 claude-x input 20\nrefusal refusal for cyber\nusage 20/-1/-1/0/-1\n");
 }
 
 /* B20 */
@@ -543,13 +432,14 @@ static void the_arguments_of_the_schema_tool_are_the_text(void **state)
         STOP,
         NULL};
     (void)state;
-    events(&by_tool, data,
-           "begin msg_1 m input 9\ntext: [{\"age\"] [:41}]\nstop tool_use\nusage 9/-1/-1/5\n");
+    events(
+        &by_tool, data,
+        "begin msg_1 m input 9\ntext: [{\\\"age\\\"] [:41}]\nstop tool_use\nusage 9/-1/-1/5/-1\n");
     whole(&by_tool,
           "{'id':'i','model':'m','content':[{'type':'tool_use','id':'t','name':'structured_answer',"
           "'input':{'age':41}}],'stop_reason':'tool_use','usage':{'input_tokens':1,"
           "'output_tokens':1}}",
-          "begin i m input 1\ntext: [{\"age\":41}]\nstop tool_use\nusage 1/-1/-1/1\n");
+          "begin i m input 1\ntext: [{\\\"age\\\":41}]\nstop tool_use\nusage 1/-1/-1/1/-1\n");
 }
 
 int main(void)

@@ -1,7 +1,8 @@
-/* answer_from_responses_test.c - answers of OpenAI Responses as the flow tells them on: a form that only records. Events
- * and bodies have ' for ". */
+/* answer_from_responses_test.c - answers of OpenAI Responses as the flow tells them on (flow_parts.h). Events and bodies
+ * have ' for ". */
 #include "core/dialect/flow.h"
 #include "tests/support/check.h"
+#include "tests/support/flow_parts.h"
 #include "tests/support/flow_seen.h"
 #include "tests/support/quotes.h"
 
@@ -10,110 +11,6 @@
 #include <string.h>
 
 #define OUT_BYTES_MAX ((size_t)1 << 16U)
-
-/* -- a form that records --------------------------------------------------------------------------- */
-
-static void put(struct acog_flow *flow, const char *text)
-{
-    acog_flow_put(flow, acog_view_of(text));
-}
-
-static void record_begin(struct acog_flow *flow, void *writer)
-{
-    (void)writer;
-    put(flow, "begin ");
-    acog_flow_put_name(flow, &flow->id);
-    put(flow, " ");
-    acog_flow_put_name(flow, &flow->model);
-    put(flow, "\n");
-}
-
-static void record_part_begin(struct acog_flow *flow, void *writer,
-                              const struct acog_flow_part *part)
-{
-    static const char *const kinds[] = {"text:", "reasoning:", "refusal:", "call "};
-    (void)writer;
-    put(flow, kinds[part->kind]);
-    if (part->kind == ACOG_FLOW_CALL) {
-        acog_flow_put_name(flow, &part->call_id);
-        put(flow, " ");
-        acog_flow_put_name(flow, &part->call_name);
-        put(flow, ":");
-    }
-}
-
-static void record_text(struct acog_flow *flow, void *writer, const struct acog_flow_part *part,
-                        struct acog_text text)
-{
-    (void)writer;
-    (void)part;
-    put(flow, " [");
-    acog_flow_put_inside(flow, text);
-    put(flow, "]");
-}
-
-static void record_opaque(struct acog_flow *flow, void *writer, const struct acog_flow_part *part,
-                          const struct acog_opaque *opaque)
-{
-    (void)writer;
-    (void)part;
-    assert_int_equal(opaque->maker, ACOG_DIALECT_RESPONSES);
-    put(flow, opaque->redacted ? " redacted(" : " sealed(");
-    acog_flow_put_inside(flow, opaque->id);
-    put(flow, " ");
-    acog_flow_put_inside(flow, opaque->bytes);
-    put(flow, ")");
-}
-
-static void record_citation(struct acog_flow *flow, void *writer, const struct acog_flow_part *part,
-                            struct acog_text url, struct acog_text title)
-{
-    (void)writer;
-    (void)part;
-    put(flow, " source(");
-    acog_flow_put_inside(flow, url);
-    put(flow, " ");
-    acog_flow_put_inside(flow, title);
-    put(flow, ")");
-}
-
-static void record_part_end(struct acog_flow *flow, void *writer, const struct acog_flow_part *part)
-{
-    (void)writer;
-    put(flow, part->begun ? "\n" : " nothing\n");
-}
-
-static void record_finish(struct acog_flow *flow, void *writer)
-{
-    static const char *const reasons[] = {"stop",  "stop_sequence", "length", "context",
-                                          "calls", "refusal",       "pause",  "unknown"};
-    const struct acog_usage *usage = &flow->usage;
-    (void)writer;
-    put(flow, reasons[flow->finish.reason]);
-    put(flow, " ");
-    acog_flow_put_name(flow, &flow->finish.native);
-    put(flow, flow->finish.category.len > 0 ? " for " : "");
-    acog_flow_put_name(flow, &flow->finish.category);
-    put(flow, flow->finish.explanation.len > 0 ? ": " : "");
-    acog_flow_put_name(flow, &flow->finish.explanation);
-    if (!flow->usage_estimated) {
-        acog_flow_put_format(flow, " %lld/%lld/%lld/%lld/%lld", (long long)usage->input_tokens,
-                             (long long)usage->cached_tokens, (long long)usage->cache_write_tokens,
-                             (long long)usage->output_tokens, (long long)usage->reasoning_tokens);
-    }
-    put(flow, "\n");
-}
-
-static const struct acog_answer_writer_form record_form = {
-    .state_bytes = 1,
-    .begin = record_begin,
-    .part_begin = record_part_begin,
-    .part_text = record_text,
-    .part_opaque = record_opaque,
-    .part_citation = record_citation,
-    .part_end = record_part_end,
-    .finish = record_finish,
-};
 
 /* -- a run ----------------------------------------------------------------------------------------- */
 
@@ -133,7 +30,7 @@ static void begin(struct run *run)
                                                  .max_tokens = -1};
     acog_arena_init(&run->scratch, OUT_BYTES_MAX);
     acog_buffer_init(&run->out, OUT_BYTES_MAX);
-    assert_int_equal(acog_flow_init(&run->flow, &run->translation, &record_form), ACOG_OK);
+    assert_int_equal(acog_flow_init(&run->flow, &run->translation, &flow_parts_form), ACOG_OK);
     run->flow.out = &run->out;
 }
 
@@ -216,7 +113,7 @@ static void whole_tells(const char *body, const char *expected)
 #define MESSAGE_ITEM(all) "{'type':'message','content':[{'type':'output_text','text':'" all "'}]}"
 
 #define BEGIN "begin resp_1 gpt\n"
-#define STOP  "stop completed 5/3/1/6/2\n"
+#define STOP  "stop completed\nusage 5/3/1/6/2\n"
 
 /* -- streams --------------------------------------------------------------------------------------- */
 
@@ -291,7 +188,7 @@ static void parts_of_a_message_are_parts(void **state)
 static void arguments_that_come_only_when_done_count_once(void **state)
 {
     (void)state;
-    const char *expected = BEGIN "call c1 add: [" FIVE "]\ncalls completed 5/3/1/6/2\n";
+    const char *expected = BEGIN "call c1 add: [" FIVE "]\ncalls completed\nusage 5/3/1/6/2\n";
     stream_tells(CREATED CALL_ADDED("0", "c1") ARGUMENTS_DONE("0", FIVE) CALL_DONE("0", "c1", FIVE)
                      COMPLETED(CALL_ITEM("c1", FIVE)),
                  expected);
@@ -331,14 +228,14 @@ static void a_call_may_have_no_arguments(void **state)
     (void)state;
     stream_tells(CREATED CALL_ADDED("0", "c1") ARGUMENTS_DONE("0", "") CALL_DONE("0", "c1", "")
                      COMPLETED(""),
-                 BEGIN "call c1 add: nothing\ncalls completed 5/3/1/6/2\n");
+                 BEGIN "call c1 add: nothing\ncalls completed\nusage 5/3/1/6/2\n");
 }
 
 static void calls_side_by_side_are_told_one_after_the_other(void **state)
 {
     (void)state;
-    const char *expected =
-        BEGIN "call c1 add: [{\\'a\\':] [5}]\ncall c2 add: [" SIX "]\ncalls completed 5/3/1/6/2\n";
+    const char *expected = BEGIN "call c1 add: [{\\'a\\':] [5}]\ncall c2 add: [" SIX
+                                 "]\ncalls completed\nusage 5/3/1/6/2\n";
     stream_tells(CREATED CALL_ADDED("0", "c1") CALL_ADDED("1", "c2")
                      ARGUMENTS_DELTA("0", "{\\'a\\':") ARGUMENTS_DELTA("1", SIX)
                          ARGUMENTS_DELTA("0", "5}") CALL_DONE("1", "c2", SIX)
@@ -370,7 +267,7 @@ static void a_reasoning_item_is_one_part(void **state)
                              COMPLETED("{'type':'reasoning','id':'rs','summary':[{'text':'ab'}],"
                                        "'encrypted_content':'b3Bi'}," CALL_ITEM("c1", "{}")),
                  BEGIN "reasoning: [a] [b] [\\n\\n] [c] sealed(rs b3Bh)\ncall c1 add: [{}]\n"
-                       "calls completed 5/3/1/6/2\n");
+                       "calls completed\nusage 5/3/1/6/2\n");
     stream_tells(CREATED REASONING_DONE("{'text':'ab'},{'text':'c'}", "") COMPLETED(""),
                  BEGIN "reasoning: [ab] [\\n\\n] [c]\n" STOP);
     stream_tells(CREATED REASONING_DONE("", ",'encrypted_content':'b3Bh'") COMPLETED(""),
@@ -413,7 +310,7 @@ static void sources_belong_to_the_text(void **state)
                      "a") "{'type':'response.output_item.done','output_index':0,'item':{'type':'message',"
                           "'content':[{'type':'output_text','text':'a','annotations':[{'type':'url_citation',"
                           "'url':'https://a','title':'A'}]}]}}\n" COMPLETED(""),
-        BEGIN "text: [a] source(https://a A)\n" STOP);
+        BEGIN "text: [a] source(https://a|A)\n" STOP);
 }
 
 static void tools_of_the_provider_are_passed_over(void **state)
@@ -499,20 +396,22 @@ static void an_incomplete_answer_says_why(void **state)
 {
     (void)state;
     stream_tells(CREATED TEXT_DELTA("a") INCOMPLETE("{'reason':'max_output_tokens'}"),
-                 BEGIN "text: [a]\nlength max_output_tokens 5/3/1/6/2\n");
+                 BEGIN "text: [a]\nlength max_output_tokens\nusage 5/3/1/6/2\n");
     stream_tells(CREATED INCOMPLETE("{'reason':'content_filter','category':'cyber','explanation':"
                                     "'not that'}"),
-                 BEGIN "refusal content_filter for cyber: not that 5/3/1/6/2\n");
-    stream_tells(CREATED INCOMPLETE("{'reason':'novel'}"), BEGIN "unknown novel 5/3/1/6/2\n");
-    stream_tells(CREATED INCOMPLETE("null"), BEGIN "unknown incomplete 5/3/1/6/2\n");
+                 BEGIN "refusal content_filter for cyber: not that\nusage 5/3/1/6/2\n");
+    stream_tells(CREATED INCOMPLETE("{'reason':'novel'}"),
+                 BEGIN "unknown novel\nusage 5/3/1/6/2\n");
+    stream_tells(CREATED INCOMPLETE("null"), BEGIN "unknown incomplete\nusage 5/3/1/6/2\n");
 }
 
 static void an_answer_without_usage_is_still_one(void **state)
 {
     (void)state;
     stream_tells(CREATED TEXT_DELTA("a") "{'type':'response.completed','response':null}\n",
-                 BEGIN "text: [a]\nstop completed\n");
-    stream_tells(TEXT_DELTA("a") "[DONE]\n", "begin  sent\ntext: [a]\nstop \n"); /* B59 */
+                 BEGIN "text: [a]\nstop completed\nusage estimated\n");
+    stream_tells(TEXT_DELTA("a") "[DONE]\n",
+                 "begin  sent\ntext: [a]\nstop \nusage estimated\n"); /* B59 */
 }
 
 /* Whatever a provider sends: nothing that is not an answer's. */
@@ -547,8 +446,8 @@ static void a_whole_answer_is_one_of_all_its_items(void **state)
                 "'status':'completed'},{'type':'code_interpreter_call','code':'1'},"
                 "{'type':'message','content':[{'type':'refusal','refusal':'no'}]}]," USAGE "}",
                 BEGIN "reasoning: redacted(rs1 b3Bh) nothing\n"
-                      "text: [one moment] source(https://a A)\ncall c9 w: [{}]\nrefusal: [no]\n"
-                      "calls completed 5/3/1/6/2\n");
+                      "text: [one moment] source(https://a|A)\ncall c9 w: [{}]\nrefusal: [no]\n"
+                      "calls completed\nusage 5/3/1/6/2\n");
 }
 
 static void a_status_is_how_it_ended(void **state)
@@ -572,7 +471,7 @@ static void a_status_is_how_it_ended(void **state)
         char wanted[256];
         (void)snprintf(body, sizeof(body), "{'id':'resp_1','model':'gpt',%s,'output':[]," USAGE "}",
                        rows[i].status);
-        (void)snprintf(wanted, sizeof(wanted), BEGIN "%s 5/3/1/6/2\n", rows[i].end);
+        (void)snprintf(wanted, sizeof(wanted), BEGIN "%s\nusage 5/3/1/6/2\n", rows[i].end);
         whole_tells(body, wanted);
     }
 }
@@ -583,7 +482,7 @@ static void a_body_of_the_wrong_types_is_an_empty_answer_or_an_error(void **stat
     (void)state;
     struct run run;
     whole_tells("{'id':7,'model':null,'output':{'type':'message'},'usage':'x'}",
-                "begin  sent\nstop completed\n");
+                "begin  sent\nstop completed\nusage estimated\n");
     begin(&run);
     acog_responses_read_whole(
         &run.flow, (struct acog_json_value){.raw = ACOG_VIEW("[]"), .type = ACOG_JSON_ARRAY},
