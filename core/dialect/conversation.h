@@ -1,9 +1,24 @@
 /* conversation.h - private to core/dialect: the message model, a request as all dialects mean it.
  *
- * Readers fill it in from a client's body (read_chat.c, read_messages.c, read_responses.c), writers tell it to an
- * upstream (write_chat.c, write_messages.c, write_responses.c, write_gemini.c). Leaves are JSON values as the client
- * wrote them: a STRING keeps its quotes and escapes, a schema is an object; writers copy `raw`. A leaf that is not
- * there is absent (acog_json_present()).
+ * Readers fill it in from a client's body, writers tell it to an upstream. Leaves are JSON values as the client wrote
+ * them: a STRING keeps its quotes and escapes, a schema is an object; writers copy `raw`. A leaf that is not there is
+ * absent (acog_json_present()).
+ *
+ * The files of this folder; D is chat, messages, responses or gemini, and long ones have a second file behind them
+ * (read_D_….c, write_D_….c). README.md says what they make of each feature.
+ *
+ *   acog/translate.h  translate.c   which reader, which writer
+ *     requests        read_D.c      a client's body as a conversation, with the builder of conversation.c
+ *                     fits.c        what an upstream cannot be told: refused
+ *                     write_D.c     a conversation as an upstream's body, with put.c
+ *                     text.h opaque.h media.h effort.h user.h id_index.h  leaves, as more than one dialect has them
+ *     answers         answer_from_D.c  an upstream's answer or event, into the flow (flow.h: flow.c, flow_balance.c)
+ *                     answer_to_D.c    the flow as a client's answer or events, with flow_put.c
+ *   acog/dialect.h    facts, where the bytes are kept or judged:
+ *                     request.c request_content.c pin.c strip.c  a client's body for an upstream of its own dialect
+ *                     answer.c stream.c stream_D.c content.h     what an answer is, and whether it may end
+ *                     error.c error_shape.c retry_after.c moment.h  what an error means
+ *   both              gemini.h      what stands where in Google's answers
  *
  * Everything is in the request's arena; lists are linked in the order of the request.
  */

@@ -5,6 +5,9 @@
  *              failing                clock.c    limits           health.c   circuits and pools of a candidate
  *   classify.c classes, kept failure  dedicated.c  endpoints of their own  dlp.c  data rules
  *   access.c  who may use which models
+ *
+ * Beside it: circuit.c and shared.c, the cells that all workers share; transcript.c, a step as text for records,
+ * explanations and tests.
  */
 #ifndef ACOG_ENGINE_STEP_H
 #define ACOG_ENGINE_STEP_H

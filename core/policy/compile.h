@@ -1,6 +1,6 @@
 /* compile.h - from the table that acog.gateway returned to the rows of a snapshot.
  *
- *   gateway.c     the top level, listeners, limits
+ *   gateway.c     the top level, limits              listener.c  where it listens
  *   connection.c  connections                         models.c    their models
  *   model_rules.c what a model takes
  *   endpoint.c    addresses                           reply.c     `simulate`
@@ -12,7 +12,13 @@
  *   checks.c      what only shows when all is there (CONFORMANCE D18), and what is derived from it
  *   lints.c       what can never happen or never work: warnings
  *
- * All of it runs inside one protected call; findings are collected, only a lack of memory raises.
+ * They read with reader.h (reader.c a value, fields.c a record; nearest.h what a wrong word may have meant) and find
+ * things wrong with report.h. All of it runs inside one protected call; findings are collected, only a lack of memory
+ * raises.
+ *
+ * Around it: load.h runs a configuration (sources.h reads its files) and compiles it into a snapshot (loaded.h,
+ * snapshot.c). Afterwards each worker runs the same bytes once more for its functions (state.h), and answer.c answers
+ * the engine's questions with them (objects.h what they see, match.h and memo.h for `match`, reasons.h).
  */
 #ifndef ACOG_POLICY_COMPILE_H
 #define ACOG_POLICY_COMPILE_H

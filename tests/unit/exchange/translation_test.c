@@ -47,6 +47,15 @@ static size_t told(const struct driver *driver, const char *part)
     return driver_count(acog_buffer_view(&driver->reply), part);
 }
 
+/* The first attempt answers with a stream that begins so. */
+static void ask_and_stream(struct driver *driver, const char *target, const char *asked,
+                           const char *stream)
+{
+    driver_post(driver, target, asked);
+    driver_head(driver, 1, 200, SSE);
+    driver_text(driver, 1, stream);
+}
+
 /* -- one attempt ----------------------------------------------------------------------------------- */
 
 static void a_whole_answer_comes_in_the_clients_dialect(void **state)
@@ -326,9 +335,7 @@ static void the_second_attempt_may_speak_another_dialect(void **state)
     (void)state;
     struct driver driver;
     init(&driver, CHAT, MESSAGES);
-    driver_post(&driver, "/v1/chat/completions", ASK_CHAT);
-    driver_head(&driver, 1, 200, SSE);
-    driver_text(&driver, 1, CHAT_ROLE);
+    ask_and_stream(&driver, "/v1/chat/completions", ASK_CHAT, CHAT_ROLE);
     driver_failed(&driver, 1, ACOG_CAUSE_CUT);
     assert_int_equal(driver.send_count, 2);
     assert_sent(&driver, 1, "\"max_tokens\":");
@@ -401,9 +408,7 @@ static void a_cut_after_output_ends_with_one_error_of_the_clients_dialect(void *
     (void)state;
     struct driver driver;
     init(&driver, MESSAGES, MESSAGES);
-    driver_post(&driver, "/v1/chat/completions", ASK_CHAT);
-    driver_head(&driver, 1, 200, SSE);
-    driver_text(&driver, 1, MESSAGES_BEGIN);
+    ask_and_stream(&driver, "/v1/chat/completions", ASK_CHAT, MESSAGES_BEGIN);
     driver_failed(&driver, 1, ACOG_CAUSE_CUT);
     assert_int_equal(driver.send_count, 1);
     assert_int_equal(told(&driver, "\"error\":{"), 1);
@@ -417,9 +422,7 @@ static void response_failed_has_the_next_number(void **state) /* B41 */
     (void)state;
     struct driver driver;
     init(&driver, MESSAGES, MESSAGES);
-    driver_post(&driver, "/v1/responses", ASK_RESPONSES);
-    driver_head(&driver, 1, 200, SSE);
-    driver_text(&driver, 1, MESSAGES_BEGIN);
+    ask_and_stream(&driver, "/v1/responses", ASK_RESPONSES, MESSAGES_BEGIN);
     size_t before = told(&driver, "\"sequence_number\":");
     char wanted[96];
     (void)snprintf(wanted, sizeof(wanted), "\"type\":\"response.failed\",\"sequence_number\":%zu,",
@@ -436,9 +439,7 @@ static void an_error_event_of_the_upstream_is_never_passed_on_as_it_is(void **st
     init(&driver, MESSAGES, MESSAGES);
     driver.snapshot->policy.stream_errors[ACOG_DIALECT_CHAT] = (struct acog_stream_error){
         .on_event = ACOG_STREAM_END_VERBATIM, .on_lost = ACOG_STREAM_END_EVENT};
-    driver_post(&driver, "/v1/chat/completions", ASK_CHAT);
-    driver_head(&driver, 1, 200, SSE);
-    driver_text(&driver, 1, MESSAGES_BEGIN);
+    ask_and_stream(&driver, "/v1/chat/completions", ASK_CHAT, MESSAGES_BEGIN);
     driver_text(&driver, 1,
                 "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\","
                 "\"message\":\"Overloaded\"}}\n\n");
@@ -471,9 +472,7 @@ static void more_than_may_be_held_commits_what_was_told(void **state)
     init(&driver, MESSAGES, MESSAGES);
     driver.snapshot->policy.commit.held_bytes_max = 64;
     driver.snapshot->policy.commit.fail_when_full = false;
-    driver_post(&driver, "/v1/responses", ASK_RESPONSES);
-    driver_head(&driver, 1, 200, SSE);
-    driver_text(&driver, 1, MESSAGES_STREAM);
+    ask_and_stream(&driver, "/v1/responses", ASK_RESPONSES, MESSAGES_STREAM);
     driver_end(&driver, 1);
     assert_int_equal(driver.status, 200);
     assert_true(
@@ -487,9 +486,7 @@ static void a_client_that_left_is_told_nothing(void **state)
     (void)state;
     struct driver driver;
     init(&driver, MESSAGES, MESSAGES);
-    driver_post(&driver, "/v1/chat/completions", ASK_CHAT);
-    driver_head(&driver, 1, 200, SSE);
-    driver_text(&driver, 1, MESSAGES_BEGIN);
+    ask_and_stream(&driver, "/v1/chat/completions", ASK_CHAT, MESSAGES_BEGIN);
     size_t bytes = driver.reply.len;
     driver_gone(&driver);
     assert_int_equal(driver.reply.len, bytes);
