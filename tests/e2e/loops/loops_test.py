@@ -22,7 +22,7 @@ FINISH = {"chat": {"calls": "tool_calls", "stop": "stop", "limit": "length", "fi
 
 
 # What a client of a surface calls its wish to think.
-THINKING = {"chat": "reasoning_effort", "messages": "thinking", "responses": "reasoning"}
+THINKING = {"chat": "reasoning_effort", "messages": "thinking", "responses": "reasoning.effort"}
 
 
 def maker_of(upstream):
