@@ -199,7 +199,8 @@ static struct acog_view class_name(enum acog_failure_class class)
 
 #define REPLY_NAMES                                                                                \
     "status, header, body, json, events, text, complete, over, duration_ms, connection, channel, " \
-    "model, attempts, why, error_code, fallback_reason, usage, request_id, record, policy_error"
+    "model, attempts, tried, why, error_code, fallback_reason, usage, request_id, record, "        \
+    "policy_error"
 #define ATTEMPT_NAMES                                                                        \
     "connection, channel, model, class, status, outcome, at_ms, first_output_ms, ended_ms, " \
     "fallback"
@@ -238,6 +239,20 @@ static void push_attempts(lua_State *L, const struct acog_snapshot *snapshot,
         push_attempt(L, snapshot, request, &request->attempts[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
+}
+
+/* The attempts' connections in order, commas between. */
+static void push_tried(lua_State *L, const struct acog_snapshot *snapshot,
+                       const struct acog_request *request)
+{
+    luaL_Buffer ids;
+    luaL_buffinit(L, &ids);
+    for (size_t i = 0; i < request->attempt_count; i++) {
+        struct acog_view id = connection_of(snapshot, request->attempts[i].candidate)->id;
+        luaL_addlstring(&ids, ",", i == 0 ? 0 : 1);
+        luaL_addlstring(&ids, id.ptr, id.len);
+    }
+    luaL_pushresult(&ids);
 }
 
 static struct acog_view filter_name(const struct acog_snapshot *snapshot,
@@ -315,12 +330,16 @@ static void set_record(lua_State *L, const struct acog_exchange_record *record,
     if (request == NULL) {
         lua_newtable(L);
         lua_setfield(L, -2, "attempts");
+        lua_pushliteral(L, "");
+        lua_setfield(L, -2, "tried");
         lua_newtable(L);
         lua_setfield(L, -2, "why");
         return;
     }
     push_attempts(L, record->snapshot, request);
     lua_setfield(L, -2, "attempts");
+    push_tried(L, record->snapshot, request);
+    lua_setfield(L, -2, "tried");
     push_why(L, record->snapshot, request);
     lua_setfield(L, -2, "why");
     if (request->fallback_reason.len > 0) {

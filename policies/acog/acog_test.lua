@@ -29,12 +29,6 @@ local function ask(t, gw, headers, fields)
   return gw:post("/v1/messages", message(t, fields), headers)
 end
 
-local function tried(reply)
-  local ids = {}
-  for i, attempt in ipairs(reply.attempts) do ids[i] = attempt.connection end
-  return table.concat(ids, ",")
-end
-
 local function fails(gw, replies)
   for id, reply in pairs(replies) do
     gw.upstream[id]:answers(type(reply) == "number" and { status = reply } or reply)
@@ -65,7 +59,7 @@ test("S4.3: the default connection serves, and only it", function(t)
   for _ = 1, 5 do t.equal(ask(t, gw).connection, "d") end
   fails(gw, { d = { reset = "head" } })
   local reply = ask(t, gw)
-  t.equal(tried(reply), "d") -- no failover to others, nor a second try of its own
+  t.equal(reply.tried, "d") -- no failover to others, nor a second try of its own
   t.equal(reply.status, 502)
   t.equal(gw.upstream["v"].count, 0)
 end)
@@ -77,7 +71,7 @@ test("S4.4: its 429 or 5xx is the answer", function(t)
       headers = { ["retry-after"] = "7" } } })
     local reply = ask(t, gw)
     t.equal(reply.status, status)
-    t.equal(tried(reply), "d")
+    t.equal(reply.tried, "d")
     t.match(reply.body, "too much")
     if status == 429 then t.equal(reply.header["retry-after"], "7") end
   end
@@ -116,7 +110,7 @@ test("S4.7: behind the first by direct, bedrock, vertex, azure, custom", functio
     { "d", "direct" },
   }, base:with { attempts = { max = 0 } })
   fails(gw, { a = 500, d = 500, b = 500, v = 500 })
-  t.equal(tried(ask(t, gw)), "a,d,b,v,c")
+  t.equal(ask(t, gw).tried, "a,d,b,v,c")
 end)
 
 test("S4.8, S4.9: ids match loosely on version, both ways, and the declared one is sent",
@@ -163,7 +157,7 @@ test("S4.11: 5xx and network failures are tried on another connection", function
     local gw = pair_of(t)
     fails(gw, { a = reply })
     local answer = ask(t, gw)
-    t.equal(tried(answer), "a,b")
+    t.equal(answer.tried, "a,b")
     t.equal(answer.status, 200)
     t.equal(answer.header["x-acog-attempts"], "2")
     t.equal(answer.header["x-acog-connection"], "b")
@@ -175,18 +169,18 @@ test("S4.11: a cut before the first output moves on, unseen", function(t)
   local gw = pair_of(t)
   fails(gw, { a = { text = "never seen", reset = 1 } })
   local reply = ask(t, gw, nil, { stream = true })
-  t.equal(tried(reply), "a,b")
+  t.equal(reply.tried, "a,b")
   t.equal(reply.text, "Hello from b.")
 end)
 
 test("S4.12: a 429 only on a different connection", function(t)
   local gw = pair_of(t)
   fails(gw, { a = 429 })
-  t.equal(tried(ask(t, gw)), "a,b")
+  t.equal(ask(t, gw).tried, "a,b")
   gw = gateway(t, { { "a", "direct" } })
   fails(gw, { a = { status = 429, headers = { ["retry-after"] = "600" } } })
   local reply = ask(t, gw)
-  t.equal(tried(reply), "a")
+  t.equal(reply.tried, "a")
   t.equal(reply.status, 429)
   t.equal(reply.error_code, "rate_limited")
   t.equal(reply.header["retry-after"], "60") -- D13: the provider's, at most 60
@@ -196,12 +190,12 @@ test("G4.12: a 5xx or network failure on the same connection when it is the only
   local gw = gateway(t, { { "a", "direct" } })
   fails(gw, { a = { { status = 500 }, { reset = "head" }, {} } })
   local reply = ask(t, gw)
-  t.equal(tried(reply), "a,a,a")
+  t.equal(reply.tried, "a,a,a")
   t.equal(reply.status, 200)
   local never = base:with { classes = { server_error = { same = "never" } } }
   gw = gateway(t, { { "a", "direct" } }, never)
   fails(gw, { a = 500 })
-  t.equal(tried(ask(t, gw)), "a")
+  t.equal(ask(t, gw).tried, "a")
 end)
 
 test("S4.13: a connection that is not usable is passed over", function(t)
@@ -225,7 +219,7 @@ test("G4.13: a refusal before sending spends one of the three attempts", functio
     { "b", "bedrock" }, { "v", "vertex" }, { "c", "custom" },
   })
   fails(gw, { b = 500, v = 500 })
-  t.equal(tried(ask(t, gw)), "b,v")
+  t.equal(ask(t, gw).tried, "b,v")
 end)
 
 test("S4.14: up to three attempts, with a short random pause", function(t)
@@ -234,7 +228,7 @@ test("S4.14: up to three attempts, with a short random pause", function(t)
     { "c", "custom" } })
   fails(gw, { a = 500, b = 500, v = 500 })
   local reply = ask(t, gw)
-  t.equal(tried(reply), "a,b,v")
+  t.equal(reply.tried, "a,b,v")
   t.equal(reply.status, 500)
   for i = 2, 3 do
     local pause = reply.attempts[i].at_ms - reply.attempts[i - 1].ended_ms
@@ -248,7 +242,7 @@ test("S4.15, G4.9: other 4xx are about the request: returned at once, as they ca
     fails(gw, { a = { status = status, body = '{"type":"error","odd":' .. status .. "}",
       content_type = "application/json" } })
     local reply = ask(t, gw)
-    t.equal(tried(reply), "a")
+    t.equal(reply.tried, "a")
     t.equal(reply.status, status)
     if status ~= 402 then t.equal(reply.body, '{"type":"error","odd":' .. status .. "}") end
   end
@@ -259,7 +253,7 @@ test("S4.15: a refused key is returned at once with our own body", function(t)
     local gw = pair_of(t)
     fails(gw, { a = { status = status, error = { message = "invalid key sk-12345" } } })
     local reply = ask(t, gw)
-    t.equal(tried(reply), "a")
+    t.equal(reply.tried, "a")
     t.equal(reply.status, status)
     t.no_match(reply.body, "sk-12345")
   end
@@ -268,11 +262,11 @@ end)
 test("G4.9, G4.10: a 408 and our own clocks move on; all late is a 504", function(t)
   local gw = pair_of(t)
   fails(gw, { a = 408 })
-  t.equal(tried(ask(t, gw)), "a,b")
+  t.equal(ask(t, gw).tried, "a,b")
   gw = pair_of(t)
   fails(gw, { a = { hang = "head" } })
   local reply = ask(t, gw)
-  t.equal(tried(reply), "a,b")
+  t.equal(reply.tried, "a,b")
   t.equal(reply.attempts[1].class, "timeout_headers")
   t.equal(reply.attempts[1].ended_ms - reply.attempts[1].at_ms, 60500) -- 60 s + 10 tokens / 20
   fails(gw, { a = { hang = "head" }, b = { hang = "head" } })
@@ -291,7 +285,7 @@ test("the clocks of DESIGN: connect 10, headers 60, first output 120, idle 60", 
     local gw = pair_of(t)
     fails(gw, { a = case[1] })
     local reply = ask(t, gw, nil, { stream = true })
-    t.equal(tried(reply), "a,b")
+    t.equal(reply.tried, "a,b")
     t.equal(reply.attempts[1].class, case[2])
     t.equal(reply.attempts[1].ended_ms - reply.attempts[1].at_ms, case[3])
   end
@@ -311,14 +305,14 @@ end)
 test("S4.16: five failures in sequence, 30 s, then one request tests the channel", function(t)
   local gw = gateway(t, { { "a", "direct", HAIKU, { weight = 1000 } }, { "b", "bedrock" } })
   fails(gw, { a = 500 })
-  for _ = 1, 5 do t.equal(tried(ask(t, gw)), "a,b") end
-  t.equal(tried(ask(t, gw)), "b")
+  for _ = 1, 5 do t.equal(ask(t, gw).tried, "a,b") end
+  t.equal(ask(t, gw).tried, "b")
   gw:advance(29)
-  t.equal(tried(ask(t, gw)), "b")
+  t.equal(ask(t, gw).tried, "b")
   gw:advance(1.5)
   fails(gw, { a = { delay_ms = 1000 } })
   local probe = gw:start("/v1/messages", message(t))
-  t.equal(tried(ask(t, gw)), "b") -- the others keep away meanwhile
+  t.equal(ask(t, gw).tried, "b") -- the others keep away meanwhile
   t.equal(probe:wait().connection, "a")
   t.equal(ask(t, gw).connection, "a")
 end)
@@ -365,7 +359,7 @@ test("S4.18a: with arbitrage on, a cheaper channel takes the request from the de
   local gw = priced(t, base:with { arbitrage = { enabled = true } })
   t.equal(ask(t, gw).connection, "v")
   fails(gw, { v = 500 })
-  t.equal(tried(ask(t, gw)), "v,d") -- and fails over by price
+  t.equal(ask(t, gw).tried, "v,d") -- and fails over by price
 end)
 
 -- -- pin
@@ -385,7 +379,7 @@ test("S4.20: the pin beats arbitrage, and requests fail over inside it", functio
   gw = gateway(t, { { "v1", "vertex", HAIKU, { weight = 1000 } }, { "v2", "vertex" }, { "d",
     "direct" } })
   fails(gw, { v1 = 500 })
-  t.equal(tried(ask(t, gw, { ["x-acog-channel"] = "vertex" })), "v1,v2")
+  t.equal(ask(t, gw, { ["x-acog-channel"] = "vertex" }).tried, "v1,v2")
 end)
 
 test("S4.19: every channel can be pinned, the default connection's own too", function(t)
@@ -406,8 +400,8 @@ test("S4.20: nothing leaves the pinned channel, even when it fails or rests (S4.
   local gw = pair_of(t)
   local pin = { ["x-acog-channel"] = "direct" }
   fails(gw, { a = 500 })
-  t.equal(tried(ask(t, gw, pin)), "a,a,a")
-  t.equal(tried(ask(t, gw, pin)), "a,a") -- G4.12, until the circuit opens
+  t.equal(ask(t, gw, pin).tried, "a,a,a")
+  t.equal(ask(t, gw, pin).tried, "a,a") -- G4.12, until the circuit opens
   local reply = ask(t, gw, pin)
   t.equal(reply.status, 503)
   t.equal(reply.error_code, "upstream_unavailable")
@@ -444,7 +438,7 @@ test("D9: after the first output nothing moves; the stream ends with one error o
   local gw = pair_of(t)
   fails(gw, { a = { text = "one two three four", reset = 5 } })
   local reply = ask(t, gw, nil, { stream = true })
-  t.equal(tried(reply), "a")
+  t.equal(reply.tried, "a")
   t.match(reply.text, "one")
   t.equal(reply.events[#reply.events].name, "error")
 end)

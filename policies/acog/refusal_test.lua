@@ -28,12 +28,6 @@ local function ask(t, gw, headers, fields, path)
   return gw:post(path or SURFACES.messages, body, headers)
 end
 
-local function tried(reply)
-  local ids = {}
-  for i, attempt in ipairs(reply.attempts) do ids[i] = attempt.connection end
-  return table.concat(ids, ",")
-end
-
 local OPUS = "claude-opus-4-8"
 
 local function with_opus(t, policy)
@@ -47,7 +41,7 @@ test("S4.24, S4.25, S4.27: an empty refusal goes to the fallback model, once", f
     gw.upstream["d"]:answers { { refusal = true }, { text = "Gladly." } }
     local reply = ask(t, gw, nil, { stream = stream })
     t.equal(reply.status, 200)
-    t.equal(tried(reply), "d,d")
+    t.equal(reply.tried, "d,d")
     t.equal(reply.attempts[2].model, OPUS)
     t.equal(reply.header["x-acog-policy-fallback"], "applied")
     t.match(reply.text, "Gladly.")
@@ -59,7 +53,7 @@ test("S4.28: a refusal of the fallback model itself is skipped", function(t)
   gw.upstream["d"]:answers { refusal = true }
   local reply = ask(t, gw, nil, { model = OPUS })
   t.equal(reply.header["x-acog-policy-fallback"], "skipped")
-  t.equal(tried(reply), "d")
+  t.equal(reply.tried, "d")
   t.equal(reply.json.stop_reason, "refusal")
 end)
 
@@ -69,7 +63,7 @@ test("S4.29, S4.31: opted out, not declared there, or declined again: the origin
   gw.upstream["d"]:answers { refusal = true }
   local reply = ask(t, gw, { ["x-acog-policy-fallback"] = "off" })
   t.equal(reply.header["x-acog-policy-fallback"], "unavailable")
-  t.equal(tried(reply), "d")
+  t.equal(reply.tried, "d")
   gw.upstream["d"]:answers { { refusal = true }, { status = 500 } }
   reply = ask(t, gw)
   t.equal(reply.status, 200)
@@ -87,7 +81,7 @@ test("S4.29, S4.31: opted out, not declared there, or declined again: the origin
   gw.upstream["d"]:answers { refusal = true }
   reply = ask(t, gw)
   t.equal(reply.header["x-acog-policy-fallback"], "applied")
-  t.equal(tried(reply), "d,v") -- S4.18d: off the default connection
+  t.equal(reply.tried, "d,v") -- S4.18d: off the default connection
 end)
 
 test("S4.29: the fallback model declines too: the first refusal, to the byte", function(t)
@@ -98,7 +92,7 @@ test("S4.29: the fallback model declines too: the first refusal, to the byte", f
     gw = with_opus(t)
     gw.upstream["d"]:answers { { refusal = true }, { refusal = true, refusal_category = "cyber" } }
     local reply = ask(t, gw, nil, { stream = stream })
-    t.equal(tried(reply), "d,d")
+    t.equal(reply.tried, "d,d")
     t.equal(reply.header["x-acog-policy-fallback"], "unavailable")
     t.equal(reply.body, plain.body)
   end
@@ -117,7 +111,7 @@ test("G4.6: the fallback has a budget of its own", function(t)
   gw.upstream["a"]:answers { status = 500 }
   gw.upstream["b"]:answers { { status = 500 }, { refusal = true }, { text = "Gladly." } }
   local reply = ask(t, gw)
-  t.equal(tried(reply), "a,b,b,b")
+  t.equal(reply.tried, "a,b,b,b")
   t.equal(reply.header["x-acog-policy-fallback"], "applied")
 end)
 

@@ -40,12 +40,6 @@ local function stream(t, gw, path)
   return ask(t, gw, { stream = true }, path)
 end
 
-local function tried(reply)
-  local ids = {}
-  for i, attempt in ipairs(reply.attempts) do ids[i] = attempt.connection end
-  return table.concat(ids, ",")
-end
-
 --- How long each attempt lasted, in seconds.
 local function lasted(reply)
   local seconds = {}
@@ -68,10 +62,10 @@ end
 
 test("S2.1, S2.2: the first route; if it fails the same request goes to the next", function(t)
   local gw = routes(t, 3)
-  for _ = 1, 3 do t.equal(tried(ask(t, gw)), "a") end
+  for _ = 1, 3 do t.equal(ask(t, gw).tried, "a") end
   gw.upstream["a"]:answers { status = 500 }
   local reply = ask(t, gw, { temperature = 0.5 })
-  t.equal(tried(reply), "a,b")
+  t.equal(reply.tried, "a,b")
   t.equal(reply.text, "Hello from b.")
   t.equal(gw.upstream["b"].requests[1].text, gw.upstream["a"].requests[4].text)
 end)
@@ -83,7 +77,7 @@ test("S2.3: no answer, or the route closes the connection", function(t)
       local gw = routes(t, 2)
       gw.upstream["a"]:answers(failure)
       local reply = ask(t, gw, { stream = streams })
-      t.equal(tried(reply), "a,b")
+      t.equal(reply.tried, "a,b")
       t.equal(reply.status, 200)
     end
   end
@@ -93,18 +87,18 @@ test("S2.4, G2.7: the statuses that move on", function(t)
   for _, status in ipairs { 401, 402, 403, 404, 408, 409, 425, 429, 500, 502, 503, 504, 529 } do
     local gw = routes(t, 2)
     gw.upstream["a"]:answers { status = status }
-    t.equal(tried(ask(t, gw)), "a,b", status)
+    t.equal(ask(t, gw).tried, "a,b", status)
   end
   local gw = routes(t, 2)
   gw.upstream["a"]:answers { status = 403, error = { code = "content_policy_violation" } }
-  t.equal(tried(ask(t, gw)), "a,b")
+  t.equal(ask(t, gw).tried, "a,b")
 end)
 
 test("S2.5: it says that it cannot serve this model at this time, whatever the status", function(t)
   for _, status in ipairs { 400, 422, 424 } do
     local gw = routes(t, 2)
     gw.upstream["a"]:answers { status = status, error = { message = "no available channel" } }
-    t.equal(tried(ask(t, gw)), "a,b", status)
+    t.equal(ask(t, gw).tried, "a,b", status)
   end
 end)
 
@@ -113,7 +107,7 @@ test("S2.6: the first event of a stream is an error", function(t)
     local gw = routes(t, 2)
     gw.upstream["a"]:answers { error_event = 0 }
     local reply = stream(t, gw, path)
-    t.equal(tried(reply), "a,b")
+    t.equal(reply.tried, "a,b")
     t.equal(reply.text, "Hello from b.")
   end
 end)
@@ -123,7 +117,7 @@ test("S2.8, G2.6: a refusal of the request is a 400 with the model's message", f
     local gw = routes(t, 2)
     gw.upstream["a"]:answers { status = status, error = { message = "prompt is too long" } }
     local reply = ask(t, gw)
-    t.equal(tried(reply), "a")
+    t.equal(reply.tried, "a")
     t.equal(reply.status, 400)
     t.equal(reply.json.error, { message = "prompt is too long", type = "invalid_request_error",
       param = t.null, code = "upstream_invalid_request" })
@@ -137,7 +131,7 @@ test("S2.7, S2.9, S2.13, S2.16: 15 seconds for the first event, 60 for the last 
     local gw = routes(t, 3)
     silent(gw, "abc")
     local reply = stream(t, gw, path)
-    t.equal(tried(reply), "a,b,c,a") -- and the one more try
+    t.equal(reply.tried, "a,b,c,a") -- and the one more try
     t.equal(lasted(reply), { 15, 15, 60, 60 })
     t.equal(reply.attempts[1].class, "timeout_first_event")
   end
@@ -190,7 +184,7 @@ test("S2.14, G2.1, decision 8: a demoted last route leaves the 60 s to the one b
   for _ = 1, 3 do stream(t, gw) end
   silent(gw, "abc")
   local reply = stream(t, gw)
-  t.equal(tried(reply), "b,c,a,b")
+  t.equal(reply.tried, "b,c,a,b")
   t.equal(lasted(reply), { 15, 60, 15, 60 })
 end)
 
@@ -198,7 +192,7 @@ test("S2.17: after the first byte the limit stops", function(t)
   local gw = routes(t, 2)
   gw.upstream["a"]:answers { text = "one two three", pace_ms = 100000 }
   local reply = stream(t, gw)
-  t.equal(tried(reply), "a")
+  t.equal(reply.tried, "a")
   t.is_true(reply.complete)
   t.is_true(reply.duration_ms > 300000)
 end)
@@ -210,7 +204,7 @@ test("S2.18, S2.21: all failed, one only because of time: one more, once", funct
   gw.upstream["a"]:answers { { delay_ms = 20000 }, { delay_ms = 59000 } }
   gw.upstream["b"]:answers { status = 500 }
   local reply = stream(t, gw)
-  t.equal(tried(reply), "a,b,a")
+  t.equal(reply.tried, "a,b,a")
   t.equal(reply.status, 200)
   t.equal(reply.text, "Hello from a.")
   gw.upstream["a"]:answers { status = 500 }
@@ -222,7 +216,7 @@ test("S2.19, S2.23: it has 60 seconds, then it is the 502", function(t)
   gw.upstream["a"]:answers { delay_ms = 61000 }
   gw.upstream["b"]:answers { status = 500 }
   local reply = stream(t, gw)
-  t.equal(tried(reply), "a,b,a")
+  t.equal(reply.tried, "a,b,a")
   t.equal(lasted(reply)[3], 60)
   t.equal(reply.status, 502)
 end)
@@ -232,11 +226,11 @@ test("S2.20: the one that failed the fewest times in sequence, else the first", 
   gw.upstream["a"]:answers { { status = 500 }, { hang = "head" } }
   gw.upstream["b"]:answers { {}, { hang = "head" }, {} }
   stream(t, gw)
-  t.equal(tried(stream(t, gw)), "a,b,b")
+  t.equal(stream(t, gw).tried, "a,b,b")
   gw = routes(t, 2)
   gw.upstream["a"]:answers { { hang = "head" }, {} }
   gw.upstream["b"]:answers { hang = "head" }
-  t.equal(tried(stream(t, gw)), "a,b,a")
+  t.equal(stream(t, gw).tried, "a,b,a")
 end)
 
 test("S2.22: none for a client that closed the connection", function(t)
@@ -256,21 +250,21 @@ test("S2.24: the record is kept for each route of each model", function(t)
   local gw = routes(t, 2, { models = { "m", "other" } })
   gw.upstream["a"]:answers { status = 500 }
   for _ = 1, 3 do ask(t, gw) end
-  t.equal(tried(ask(t, gw)), "b")
-  t.equal(tried(ask(t, gw, { model = "other" })), "a,b")
+  t.equal(ask(t, gw).tried, "b")
+  t.equal(ask(t, gw, { model = "other" }).tried, "a,b")
 end)
 
 test("S2.25, S2.28, S2.29: three in sequence, five minutes at the end, then one request tries it",
   function(t)
   local gw = routes(t, 3)
   gw.upstream["a"]:answers { { status = 500 }, { status = 500 }, { status = 500 }, {} }
-  for _ = 1, 3 do t.equal(tried(ask(t, gw)), "a,b") end
-  t.equal(tried(ask(t, gw)), "b")
+  for _ = 1, 3 do t.equal(ask(t, gw).tried, "a,b") end
+  t.equal(ask(t, gw).tried, "b")
   gw:advance(299)
-  t.equal(tried(ask(t, gw)), "b")
+  t.equal(ask(t, gw).tried, "b")
   gw:advance(1)
-  t.equal(tried(ask(t, gw)), "a")
-  t.equal(tried(ask(t, gw)), "a") -- S2.29
+  t.equal(ask(t, gw).tried, "a")
+  t.equal(ask(t, gw).tried, "a") -- S2.29
 end)
 
 test("S2.28: one request, the others keep the changed order meanwhile", function(t)
@@ -280,9 +274,9 @@ test("S2.28: one request, the others keep the changed order meanwhile", function
   gw:advance(300)
   gw.upstream["a"]:answers { { delay_ms = 1000 }, {} }
   local probe = gw:start(CHAT, body_of(t))
-  t.equal(tried(ask(t, gw)), "b")
+  t.equal(ask(t, gw).tried, "b")
   t.equal(probe:wait().connection, "a")
-  t.equal(tried(ask(t, gw)), "a")
+  t.equal(ask(t, gw).tried, "a")
 end)
 
 test("G2.5: a success in between starts the count anew", function(t)
@@ -290,7 +284,7 @@ test("G2.5: a success in between starts the count anew", function(t)
   gw.upstream["a"]:answers { { status = 500 }, { status = 500 }, {}, { status = 500 },
     { status = 500 }, {} }
   for _ = 1, 5 do ask(t, gw) end
-  t.equal(tried(ask(t, gw)), "a")
+  t.equal(ask(t, gw).tried, "a")
 end)
 
 test("S2.26: a timeout is one failure, and the one more try adds none", function(t)
@@ -300,21 +294,21 @@ test("S2.26: a timeout is one failure, and the one more try adds none", function
   gw = routes(t, 2)
   gw.upstream["a"]:answers { hang = "head" }
   gw.upstream["b"]:answers { status = 500 }
-  for _ = 1, 2 do t.equal(tried(stream(t, gw)), "a,b,a") end -- would be four of a's
+  for _ = 1, 2 do t.equal(stream(t, gw).tried, "a,b,a") end -- would be four of a's
   gw.upstream["a"]:answers {}
-  t.equal(tried(stream(t, gw)), "a") -- and is two
+  t.equal(stream(t, gw).tried, "a") -- and is two
 end)
 
 test("S2.27: too much load moves it to the end after one failure", function(t)
   for status, text in pairs { [429] = "The model is overloaded", [503] = "We are at capacity" } do
     local gw = routes(t, 2)
     gw.upstream["a"]:answers { status = status, error = { message = text } }
-    t.equal(tried(ask(t, gw)), "a,b")
-    t.equal(tried(ask(t, gw)), "b")
+    t.equal(ask(t, gw).tried, "a,b")
+    t.equal(ask(t, gw).tried, "b")
   end
   local gw = routes(t, 2)
   gw.upstream["a"]:answers { status = 429, error = { message = "requests per minute" } }
-  for _ = 1, 2 do t.equal(tried(ask(t, gw)), "a,b") end
+  for _ = 1, 2 do t.equal(ask(t, gw).tried, "a,b") end
 end)
 
 test("S2.30: each failed try doubles the time, to thirty minutes", function(t)
@@ -323,15 +317,15 @@ test("S2.30: each failed try doubles the time, to thirty minutes", function(t)
   for _ = 1, 3 do ask(t, gw) end
   for _, minutes in ipairs { 5, 10, 20, 30, 30 } do
     gw:advance(minutes * 60 - 1)
-    t.equal(tried(ask(t, gw)), "b", minutes)
+    t.equal(ask(t, gw).tried, "b", minutes)
     gw:advance(1)
-    t.equal(tried(ask(t, gw)), "a,b", minutes)
+    t.equal(ask(t, gw).tried, "a,b", minutes)
   end
   gw.upstream["a"]:answers { {}, { status = 500 } }
   gw:advance(1800)
   for _ = 1, 4 do ask(t, gw) end
   gw:advance(300) -- G2.5: an answer takes the doubling back
-  t.equal(tried(ask(t, gw)), "a,b")
+  t.equal(ask(t, gw).tried, "a,b")
 end)
 
 test("S2.31, S2.33, G2.9: a route is never removed: those at the end are tried too", function(t)
@@ -339,7 +333,7 @@ test("S2.31, S2.33, G2.9: a route is never removed: those at the end are tried t
   gw.upstream["a"]:answers { status = 500 }
   for _ = 1, 3 do ask(t, gw) end
   all_answer(gw, "bc", { status = 500 })
-  t.equal(tried(ask(t, gw)), "b,c,a")
+  t.equal(ask(t, gw).tried, "b,c,a")
 end)
 
 test("S2.32: all at the end: the one that failed first is first", function(t)
@@ -357,13 +351,13 @@ test("S2.32: all at the end: the one that failed first is first", function(t)
   gw:advance(1)
   local reply = ask(t, gw)
   t.equal(#reply.attempts, 3)
-  t.equal(tried(reply), "b,c,a") -- a was demoted last
+  t.equal(reply.tried, "b,c,a") -- a was demoted last
 end)
 
 test("S2.34: an error that comes from the request changes nothing", function(t)
   local gw = routes(t, 2)
   gw.upstream["a"]:answers { status = 400, error = { message = "prompt is too long" } }
-  for _ = 1, 4 do t.equal(tried(ask(t, gw)), "a") end
+  for _ = 1, 4 do t.equal(ask(t, gw).tried, "a") end
 end)
 
 -- -- what the client is told ----------------------------------------------------------------------
@@ -405,7 +399,7 @@ test("S2.40, S2.41, G2.8: chat, an error event: the last frame says so, no usage
   local gw = routes(t, 2)
   gw.upstream["a"]:answers { text = "one two three", error_event = 3 }
   local reply = ask(t, gw, { stream = true, stream_options = { include_usage = true } })
-  t.equal(tried(reply), "a")
+  t.equal(reply.tried, "a")
   local last = reply.events[#reply.events].data
   t.equal(last.choices[1].finish_reason, "error")
   for _, event in ipairs(reply.events) do
@@ -419,7 +413,7 @@ test("S2.42: chat, the connection closes: the stream stops without [DONE]", func
     local gw = routes(t, 2)
     gw.upstream["a"]:answers { text = "one two three", [way] = 3 }
     local reply = stream(t, gw)
-    t.equal(tried(reply), "a")
+    t.equal(reply.tried, "a")
     t.match(reply.text, "one")
     t.no_match(reply.body, "[DONE]")
     t.no_match(reply.body, "finish_reason\":\"error")
@@ -436,7 +430,7 @@ test("S2.43: messages and responses: the model's own error event, or a closed co
     gw.upstream["a"]:answers { text = "one two three", error_event = 6,
       error = { message = "their own words" } }
     local reply = gw:post(path, body)
-    t.equal(tried(reply), "a")
+    t.equal(reply.tried, "a")
     t.match(reply.body, "their own words")
     gw = routes(t, 2)
     gw.upstream["a"]:answers { text = "one two three", reset = 6 }

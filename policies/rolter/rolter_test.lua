@@ -26,12 +26,6 @@ local function ask(t, gw, fields)
   return gw:post(CHAT, body)
 end
 
-local function tried(reply)
-  local ids = {}
-  for i, attempt in ipairs(reply.attempts) do ids[i] = attempt.connection end
-  return table.concat(ids, ",")
-end
-
 local function refusal(code)
   return { status = 400, error = { message = "no", code = code or "content_policy_violation" } }
 end
@@ -60,7 +54,7 @@ test("S1.2, S1.3, S1.4: a restricted target is never dialled first, whatever wei
       { "premium", { "refusal" }, { weight = 1000, models = { m = { input = 1, output = 1 } } } },
       { "cheap", nil, { models = { m = { input = 9, output = 9 } } } },
     }, base:with { spread = spread })
-    for _ = 1, 20 do t.equal(tried(ask(t, gw)), "cheap", spread) end
+    for _ = 1, 20 do t.equal(ask(t, gw).tried, "cheap", spread) end
     t.equal(gw.upstream["premium"].count, 0)
   end
 end)
@@ -74,7 +68,7 @@ test("S1.5, S1.18: it succeeds a failure that matches one of its classes, and no
     local gw = route(t, { { "main" }, { "premium", { "refusal" } },
       { "burst", { "throttled", "timeout" } } })
     gw.upstream["main"]:answers(case[1])
-    t.equal(tried(ask(t, gw)), "main" .. (case[2] and "," .. case[2] or ""))
+    t.equal(ask(t, gw).tried, "main" .. (case[2] and "," .. case[2] or ""))
   end
 end)
 
@@ -82,7 +76,7 @@ test("S1.9, G1.1: server_error and connection may be taken over as well; another
   function(t)
   local gw = route(t, { { "main" }, { "spare", { "server_error", "connection" } } })
   gw.upstream["main"]:answers { { status = 503 }, { reset = "head" }, { reset = "connect" } }
-  for _ = 1, 3 do t.equal(tried(ask(t, gw)), "main,spare") end
+  for _ = 1, 3 do t.equal(ask(t, gw).tried, "main,spare") end
   -- decision 6
   t.error(function() route(t, { { "main" }, { "spare", { "teapot" } } }) end, "teapot")
 end)
@@ -93,13 +87,13 @@ test("S1.6, S1.7: taking over counts as a retry, and needs one that is left", fu
   t.equal(#ask(t, gw).attempts, 3)
   gw = route(t, { { "a" }, { "premium", { "refusal" } } }, base:with { attempts = { max = 1 } })
   gw.upstream["a"]:answers(refusal())
-  t.equal(tried(ask(t, gw)), "a")
+  t.equal(ask(t, gw).tried, "a")
 end)
 
 test("S1.8: the field on one target changes nothing for the others", function(t)
   local gw = route(t, { { "a", nil, { weight = 1000000 } }, { "b" }, { "p", { "refusal" } } })
   gw.upstream["a"]:answers { status = 500 }
-  t.equal(tried(ask(t, gw)), "a,b")
+  t.equal(ask(t, gw).tried, "a,b")
 end)
 
 test("G1.2, decision 7: where both may follow, declared order, or first, or last", function(t)
@@ -108,7 +102,7 @@ test("G1.2, decision 7: where both may follow, declared order, or first, or last
     local gw = route(t, { { "a", nil, { weight = 1000000 } }, { "b" }, { "r", { "throttled" } },
       { "z" } }, policy)
     for _, id in ipairs { "a", "b", "r", "z" } do gw.upstream[id]:answers { status = 429 } end
-    return tried(ask(t, gw))
+    return ask(t, gw).tried
   end
   t.equal(order("declared_order"), "a,b,r")
   t.equal(order("first"), "a,r,b")
@@ -120,13 +114,13 @@ end)
 test("S1.10: the three uses: more trust, burst, another content policy", function(t)
   local gw = route(t, { { "premium", { "refusal" } }, { "cheap" } })
   gw.upstream["cheap"]:answers { refusal(), { status = 500 }, { status = 429 }, {} }
-  t.equal(tried(ask(t, gw)), "cheap,premium")
-  t.equal(tried(ask(t, gw)), "cheap")
-  t.equal(tried(ask(t, gw)), "cheap")
+  t.equal(ask(t, gw).tried, "cheap,premium")
+  t.equal(ask(t, gw).tried, "cheap")
+  t.equal(ask(t, gw).tried, "cheap")
   gw = route(t, { { "burst", { "throttled", "timeout" } }, { "main" } })
   gw.upstream["main"]:answers { { status = 500 }, { status = 429 } }
-  t.equal(tried(ask(t, gw)), "main") -- never on a 500
-  t.equal(tried(ask(t, gw)), "main,burst")
+  t.equal(ask(t, gw).tried, "main") -- never on a 500
+  t.equal(ask(t, gw).tried, "main,burst")
 end)
 
 test("S1.11: a refusal is never retried onto an ordinary target", function(t)
@@ -163,7 +157,7 @@ test("S1.13: what counts as a refusal", function(t)
   } do
     local gw = route(t, { { "cheap" }, { "premium", { "refusal" } } })
     gw.upstream["cheap"]:answers(case[1])
-    t.equal(tried(ask(t, gw)), case[2] and "cheap,premium" or "cheap")
+    t.equal(ask(t, gw).tried, case[2] and "cheap,premium" or "cheap")
   end
 end)
 
@@ -171,7 +165,7 @@ test("S1.15, S1.16, G1.4: a category takes over only what named it", function(t)
   local function after(category, reply)
     local gw = route(t, { { "cheap" }, { "special", { category } } })
     gw.upstream["cheap"]:answers(reply)
-    return tried(ask(t, gw))
+    return ask(t, gw).tried
   end
   local hate = { status = 400, refusal = true, refusal_category = "hate" }
   local harm = { status = 400, refusal = true, refusal_category = "self_harm" }
@@ -187,7 +181,7 @@ test("G1.3: a restricted target that fails is succeeded by the same rule", funct
   local gw = route(t, { { "cheap" }, { "p1", { "refusal" } }, { "p2", { "refusal" } } })
   gw.upstream["cheap"]:answers(refusal())
   gw.upstream["p1"]:answers(refusal())
-  t.equal(tried(ask(t, gw)), "cheap,p1,p2") -- decision 4
+  t.equal(ask(t, gw).tried, "cheap,p1,p2") -- decision 4
 end)
 
 test("S1.17: a target may have a model of its own", function(t)
@@ -219,7 +213,7 @@ test("S1.24: takes_over holds along the whole chain", function(t)
   gw.upstream["a"]:answers { status = 500 }
   gw.upstream["b"]:answers(refusal())
   local reply = ask(t, gw)
-  t.equal(tried(reply), "a,b,r")
+  t.equal(reply.tried, "a,b,r")
   t.equal(reply.fallback_reason, "refusal:content_policy_violation")
 end)
 
@@ -238,7 +232,7 @@ test("S1.26: a refusal inside a 200 is an answer", function(t)
   gw.upstream["cheap"]:answers { refusal = true, finish = "content_filter" }
   for _, stream in ipairs { false, true } do
     local reply = ask(t, gw, { stream = stream })
-    t.equal(tried(reply), "cheap")
+    t.equal(reply.tried, "cheap")
     t.match(reply.body, "content_filter")
   end
 end)
@@ -265,11 +259,11 @@ test("D8: a throttled target is parked for its retry-after, five to three hundre
   for told, seconds in pairs { ["1"] = 5, ["20"] = 20, ["9999"] = 300 } do
     local gw = route(t, { { "a", nil, { weight = 1000000 } }, { "b" } }, at_once)
     gw.upstream["a"]:answers { { status = 429, headers = { ["retry-after"] = told } }, {} }
-    t.equal(tried(ask(t, gw)), "a,b")
+    t.equal(ask(t, gw).tried, "a,b")
     gw:advance(seconds - 0.1)
-    t.equal(tried(ask(t, gw)), "b", told)
+    t.equal(ask(t, gw).tried, "b", told)
     gw:advance(0.1)
-    t.equal(tried(ask(t, gw)), "a", told)
+    t.equal(ask(t, gw).tried, "a", told)
   end
 end)
 
@@ -287,7 +281,7 @@ test("C-15, C-0: the head commits: an error as the first event of a stream is pa
   local gw = route(t, { { "a", nil, { weight = 1000000 } }, { "b" } })
   gw.upstream["a"]:answers { error_event = 0, error = { message = "their own words" } }
   local reply = ask(t, gw, { stream = true })
-  t.equal(tried(reply), "a")
+  t.equal(reply.tried, "a")
   t.equal(reply.status, 200)
   t.match(reply.body, "their own words") -- D15
 end)

@@ -35,12 +35,6 @@ local function ask(t, gw, fields, path)
   return gw:post(path or CHAT, body_of(t, fields))
 end
 
-local function tried(reply)
-  local ids = {}
-  for i, attempt in ipairs(reply.attempts) do ids[i] = attempt.connection end
-  return table.concat(ids, ",")
-end
-
 --- Two counted failures: the circuit of `id` is open.
 local function open(t, gw, id)
   gw.upstream[id]:answers { status = 500 }
@@ -87,7 +81,7 @@ test("S0.4, S0.5, S0.10, S0.11: ascending priority, ties in catalogue order", fu
     { "a", { priority = 1 } }, { "z", { priority = -1, models = { "another" } } } })
   for _, id in ipairs { "a", "c" } do gw.upstream[id]:answers { status = 500 } end
   local reply = ask(t, gw)
-  t.equal(tried(reply), "a,c,b")
+  t.equal(reply.tried, "a,c,b")
   t.equal(reply.connection, "b")
 end)
 
@@ -123,7 +117,7 @@ test("S0.2, S0.20, S0.22: what fails before its first frame is skipped unseen", 
       local gw = pair_of(t)
       gw.upstream["anthropic"]:answers(failure)
       local reply = ask(t, gw, { stream = true }, path)
-      t.equal(tried(reply), "anthropic,openrouter")
+      t.equal(reply.tried, "anthropic,openrouter")
       t.equal(reply.text, "Hello from openrouter.")
       t.equal(reply.status, 200)
       t.is_true(reply.complete)
@@ -161,7 +155,7 @@ test("S0.19, G0.8: a stream that dies after its usage report and before output i
   local gw = pair_of(t)
   gw.upstream["anthropic"]:answers { text = "one", reset = 1 } -- behind message_start
   local reply = ask(t, gw, { stream = true }, MESSAGES)
-  t.equal(tried(reply), "anthropic,openrouter")
+  t.equal(reply.tried, "anthropic,openrouter")
   t.no_match(reply.body, "one")
 end)
 
@@ -186,7 +180,7 @@ test("S0.24, S0.25, S0.26: once committed nothing moves: the tokens, and one ter
       gw.upstream["anthropic"]:answers(reply)
       local answer = gw:post(path, body)
       t.equal(answer.status, 200)
-      t.equal(tried(answer), "anthropic")
+      t.equal(answer.tried, "anthropic")
       t.match(answer.text, "one")
       t.equal(error_count(answer), 1, path)
       t.equal(gw.upstream["openrouter"].count, 0)
@@ -214,7 +208,7 @@ test("S0.3, S0.34, S0.35, S0.42: a refusal goes before every status, and never m
       gw.upstream["anthropic"]:answers { status = status,
         error = { message = "bad words", code = "content_policy_violation" } }
       local reply = ask(t, gw, nil, path)
-      t.equal(tried(reply), "anthropic")
+      t.equal(reply.tried, "anthropic")
       t.equal(reply.error_code, "content_policy")
       t.equal(reply.status, 400)
       t.no_match(reply.body, "bad words") -- S0.36, S0.77
@@ -227,15 +221,15 @@ test("S0.33, S0.34: as the first event of a stream likewise", function(t)
   gw.upstream["anthropic"]:answers { error_event = 0,
     error = { message = "no", code = "content_policy_violation" } }
   local reply = ask(t, gw, { stream = true })
-  t.equal(tried(reply), "anthropic")
+  t.equal(reply.tried, "anthropic")
   t.equal(reply.error_code, "content_policy")
 end)
 
 test("S0.3: a refusal in a 200 is the answer", function(t)
   local gw = pair_of(t)
   gw.upstream["anthropic"]:answers { refusal = true }
-  t.equal(tried(ask(t, gw, nil, MESSAGES)), "anthropic")
-  t.equal(tried(ask(t, gw, { stream = true }, MESSAGES)), "anthropic")
+  t.equal(ask(t, gw, nil, MESSAGES).tried, "anthropic")
+  t.equal(ask(t, gw, { stream = true }, MESSAGES).tried, "anthropic")
   t.equal(gw.upstream["openrouter"].count, 0)
 end)
 
@@ -277,7 +271,7 @@ test("S0.46, S0.47: an auth error drains the provider, and is told only when all
   local gw = pair_of(t)
   gw.upstream["anthropic"]:answers { status = 402 }
   for _ = 1, 2 do t.equal(ask(t, gw).status, 200) end
-  t.equal(tried(ask(t, gw)), "openrouter") -- its circuit is open
+  t.equal(ask(t, gw).tried, "openrouter") -- its circuit is open
   gw.upstream["openrouter"]:answers { status = 401 }
   local reply = ask(t, gw)
   t.equal(reply.error_code, "auth")
@@ -299,16 +293,16 @@ test("S0.9, S0.48, S0.49: two failures open a deployment's own circuit for thirt
   function(t)
   local gw = pair_of(t)
   gw.upstream["anthropic"]:answers { status = 500 }
-  t.equal(tried(ask(t, gw)), "anthropic,openrouter")
-  t.equal(tried(ask(t, gw)), "anthropic,openrouter")
+  t.equal(ask(t, gw).tried, "anthropic,openrouter")
+  t.equal(ask(t, gw).tried, "anthropic,openrouter")
   local reply = ask(t, gw)
-  t.equal(tried(reply), "openrouter")
+  t.equal(reply.tried, "openrouter")
   t.match(reply.why["anthropic"], "circuit")
   gw:advance(29)
-  t.equal(tried(ask(t, gw)), "openrouter")
+  t.equal(ask(t, gw).tried, "openrouter")
   gw.upstream["anthropic"]:answers {}
   gw:advance(1)
-  t.equal(tried(ask(t, gw)), "anthropic")
+  t.equal(ask(t, gw).tried, "anthropic")
 end)
 
 test("S0.49: a success between two failures starts the count anew; a buyer's fault does not (G0.3)",
@@ -317,7 +311,7 @@ test("S0.49: a success between two failures starts the count anew; a buyer's fau
   gw.upstream["anthropic"]:answers { { status = 500 }, {}, { status = 500 }, { status = 400 },
     { status = 500 }, {} }
   for _ = 1, 5 do ask(t, gw) end
-  t.equal(tried(ask(t, gw)), "openrouter") -- 500, 400, 500: two in sequence
+  t.equal(ask(t, gw).tried, "openrouter") -- 500, 400, 500: two in sequence
 end)
 
 test("S0.50, S0.60, G0.4: one live request is the probe, everyone else keeps skipping", function(t)
@@ -364,7 +358,7 @@ test("S0.53: a 429 charges the circuit", function(t)
   gw:advance(1)
   ask(t, gw)
   gw:advance(1) -- the pool is warm again, the circuit is open
-  t.equal(tried(ask(t, gw)), "openrouter")
+  t.equal(ask(t, gw).tried, "openrouter")
 end)
 
 test("S0.54: a 429 cools the pool for its retry-after, one to sixty seconds", function(t)
@@ -373,9 +367,9 @@ test("S0.54: a 429 cools the pool for its retry-after, one to sixty seconds", fu
     gw.upstream["anthropic"]:answers { { status = 429, headers = { ["retry-after"] = told } }, {} }
     ask(t, gw)
     gw:advance(seconds - 0.1)
-    t.equal(tried(ask(t, gw)), "openrouter", told)
+    t.equal(ask(t, gw).tried, "openrouter", told)
     gw:advance(0.1)
-    t.equal(tried(ask(t, gw)), "anthropic", told)
+    t.equal(ask(t, gw).tried, "anthropic", told)
   end
 end)
 
