@@ -1,10 +1,7 @@
 /* access_test.c - what is said of bad access rules, and what good ones become (S4.29). */
-#include "acog/policy.h"
-#include "acog/shared.h"
-#include "tests/support/check.h"
+#include "tests/support/policy_loaded.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define TEXT_MAX 2048
 
@@ -18,21 +15,7 @@ static struct acog_snapshot *load(const char *rules, const char *more, const cha
                    "models = { \"m\" } } }, policy = base:with { access = %s, %s } }",
                    rules, more);
     struct acog_policy_options options = {.path = "gateway.lua", .text = acog_view_of(text)};
-    struct acog_shared *shared = acog_shared_new();
-    struct acog_snapshot *snapshot = NULL;
-    struct acog_report report;
-    acog_report_init(&report);
-    enum acog_code code = acog_policy_load(&options, shared, &snapshot, &report);
-    bool said = finding == NULL;
-    for (size_t i = 0; i < report.count; i++) {
-        said = said || strstr(report.findings[i].text.ptr, finding) != NULL;
-        print_message("finding: %s\n", report.findings[i].text.ptr);
-    }
-    assert_true(said);
-    assert_int_equal(code, finding == NULL ? ACOG_OK : ACOG_INVALID);
-    acog_report_fini(&report);
-    acog_shared_free(&shared);
-    return snapshot;
+    return policy_loaded(&options, finding);
 }
 
 static void a_rule_becomes_a_row(void **state)

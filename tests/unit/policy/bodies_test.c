@@ -1,10 +1,7 @@
 /* bodies_test.c - error bodies and aliases of a policy: what they become, and what is said of bad ones. */
-#include "acog/policy.h"
-#include "acog/shared.h"
-#include "tests/support/check.h"
+#include "tests/support/policy_loaded.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define TEXT_MAX 1024
 
@@ -20,23 +17,7 @@ static struct acog_snapshot *load(const char *changes, const char *finding)
         changes);
     struct acog_policy_options options = {
         .path = "gateway.lua", .text = acog_view_of(text), .offline = true};
-    struct acog_shared *shared = acog_shared_new();
-    struct acog_snapshot *snapshot = NULL;
-    struct acog_report report;
-    acog_report_init(&report);
-    enum acog_code code = acog_policy_load(&options, shared, &snapshot, &report);
-    bool said = finding == NULL;
-    for (size_t i = 0; i < report.count && finding != NULL; i++) {
-        said = said || strstr(report.findings[i].text.ptr, finding) != NULL;
-    }
-    for (size_t i = 0; i < report.count && !said; i++) {
-        print_message("finding: %s\n", report.findings[i].text.ptr);
-    }
-    assert_true(said);
-    assert_int_equal(code, finding == NULL ? ACOG_OK : ACOG_INVALID);
-    acog_report_fini(&report);
-    acog_shared_free(&shared);
-    return snapshot;
+    return policy_loaded(&options, finding);
 }
 
 static void a_body_is_kept_for_its_dialect_alone(void **state) /* S0.76 */

@@ -1,18 +1,14 @@
 /* listener_test.c - `listen` and `admin` as tables with TLS, and TLS of a connection. */
-#include "acog/policy.h"
-#include "acog/shared.h"
-#include "tests/support/check.h"
+#include "tests/support/policy_loaded.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define TEXT_MAX  2000
 #define WITH_KEYS "certificate_file = \"/c.pem\", key_file = \"/k.pem\""
 #define ASKING    "client_ca_file = \"/ca.pem\", client_certificates = "
 
-static enum acog_code load(const char *fields, const char *of_connection,
-                           struct acog_shared *shared, struct acog_snapshot **snapshot,
-                           struct acog_report *report)
+static struct acog_snapshot *load(const char *fields, const char *of_connection,
+                                  const char *finding)
 {
     char text[TEXT_MAX];
     int length = snprintf(text, sizeof(text),
@@ -23,39 +19,18 @@ static enum acog_code load(const char *fields, const char *of_connection,
     assert_true(length > 0);
     assert_true((size_t)length < sizeof(text));
     const struct acog_policy_options options = {.path = "gateway.lua", .text = acog_view_of(text)};
-    acog_report_init(report);
-    return acog_policy_load(&options, shared, snapshot, report);
+    return policy_loaded(&options, finding);
 }
 
 /* Loads what must be good; the snapshot is the caller's. */
 static struct acog_snapshot *load_good(const char *fields, const char *of_connection)
 {
-    struct acog_shared *shared = acog_shared_new();
-    struct acog_snapshot *snapshot = NULL;
-    struct acog_report report;
-    if (load(fields, of_connection, shared, &snapshot, &report) != ACOG_OK) {
-        fail_msg("%.*s", ACOG_VIEW_FMT(report.findings[0].text));
-    }
-    acog_report_fini(&report);
-    acog_shared_free(&shared);
-    return snapshot;
+    return load(fields, of_connection, NULL);
 }
 
 static void assert_refused(const char *fields, const char *finding)
 {
-    struct acog_shared *shared = acog_shared_new();
-    struct acog_snapshot *snapshot = NULL;
-    struct acog_report report;
-    bool said = false;
-    assert_int_equal(load(fields, "", shared, &snapshot, &report), ACOG_INVALID);
-    for (size_t i = 0; i < report.count; i++) {
-        said = said || strstr(report.findings[i].text.ptr, finding) != NULL;
-    }
-    if (!said) {
-        fail_msg("\"%.*s\" is not \"%s\"", ACOG_VIEW_FMT(report.findings[0].text), finding);
-    }
-    acog_report_fini(&report);
-    acog_shared_free(&shared);
+    assert_null(load(fields, "", finding));
 }
 
 static void assert_view(struct acog_view view, const char *text)

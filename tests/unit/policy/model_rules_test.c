@@ -1,54 +1,29 @@
 /* model_rules_test.c - what a translation must know of a model: acog.model by its id, and the configuration's last word. */
-#include "acog/policy.h"
-#include "acog/shared.h"
-#include "tests/support/check.h"
-
-#include <string.h>
+#include "tests/support/policy_loaded.h"
 
 #define GATEWAY(connection) \
     "local acog = require \"acog\"\nreturn acog.gateway { connections = {\n" connection "\n} }"
 #define ON(fields) GATEWAY("acog.connection \"a\" { simulate = true, " fields " },")
 
-static struct acog_snapshot *load(const char *text, struct acog_shared *shared,
-                                  struct acog_report *report, enum acog_code *code)
+static struct acog_snapshot *load(const char *text, const char *finding)
 {
-    struct acog_policy_options options = {.path = "gateway.lua", .text = acog_view_of(text)};
-    struct acog_snapshot *snapshot = NULL;
-    acog_report_init(report);
-    *code = acog_policy_load(&options, shared, &snapshot, report);
-    return snapshot;
+    const struct acog_policy_options options = {.path = "gateway.lua", .text = acog_view_of(text)};
+    return policy_loaded(&options, finding);
 }
 
 /* The rules of the only model of a configuration. */
 static struct acog_model_rules rules_of(const char *text)
 {
-    struct acog_shared *shared = acog_shared_new();
-    struct acog_report report;
-    enum acog_code code;
-    struct acog_snapshot *snapshot = load(text, shared, &report, &code);
-    for (size_t i = 0; i < report.count; i++) {
-        print_message("finding: %s\n", report.findings[i].text.ptr);
-    }
-    assert_int_equal(code, ACOG_OK);
+    struct acog_snapshot *snapshot = load(text, NULL);
     assert_int_equal(snapshot->candidate_count, 1);
     struct acog_model_rules rules = snapshot->candidates[0].rules;
     acog_snapshot_unref(&snapshot);
-    acog_report_fini(&report);
-    acog_shared_free(&shared);
     return rules;
 }
 
 static void assert_refused(const char *text, const char *finding)
 {
-    struct acog_shared *shared = acog_shared_new();
-    struct acog_report report;
-    enum acog_code code;
-    struct acog_snapshot *snapshot = load(text, shared, &report, &code);
-    assert_null(snapshot);
-    assert_int_equal(code, ACOG_INVALID);
-    assert_non_null(strstr(report.findings[0].text.ptr, finding));
-    acog_report_fini(&report);
-    acog_shared_free(&shared);
+    assert_null(load(text, finding));
 }
 
 static void a_known_model_has_its_rules_in_any_spelling(void **state)
