@@ -131,7 +131,8 @@ class Chat(Maker):
         if names:
             body["tools"] = tools
             named = {"type": "function", "function": {"name": self.random.choice(names)}}
-            self.pick(body, "tool_choice", ["auto", "none", "required", named], 0.4)
+            some = {"type": "allowed_tools", "allowed_tools": {"mode": self.random.choice(["auto", "required"]), "tools": [named]}}
+            self.pick(body, "tool_choice", ["auto", "none", "required", named, some], 0.4)
             self.pick(body, "parallel_tool_calls", [True, False])
         else:
             self.put_format(body)
@@ -313,8 +314,9 @@ class Responses(Maker):
             tools.append(tool)
         if names:
             body["tools"] = tools
-            self.pick(body, "tool_choice", ["auto", "none", "required",
-                                            {"type": "function", "name": self.random.choice(names)}], 0.4)
+            named = {"type": "function", "name": self.random.choice(names)}
+            some = {"type": "allowed_tools", "mode": self.random.choice(["auto", "required"]), "tools": [named]}
+            self.pick(body, "tool_choice", ["auto", "none", "required", named, some], 0.4)
             self.pick(body, "parallel_tool_calls", [True, False])
         schema = {"type": "json_schema", "name": "answer_1", "schema": self.random.choice(SCHEMAS)}
         self.pick(schema, "strict", [True, False])

@@ -51,7 +51,7 @@ def what_python_reads(client, sse):
 def main():
     folder = os.path.join(sys.argv[2], "translation", "node")
     install(folder)
-    answers, complete = rotation.part_of([answer for answer in corpus.answers() if answer.stream], default=8)
+    answers, complete = rotation.part_of([answer for answer in corpus.answers() if answer.stream], default=16)
     asked = [(answer, client) for answer in answers for client in CLIENTS if client != answer.dialect]
     results = translate(sys.argv[1], [command_of(answer, client) for answer, client in asked])
     whole = [(answer, client, got["sse"]) for (answer, client), got in zip(asked, results) if outcome(got) == "complete"]

@@ -137,6 +137,21 @@ def leading(form, turns):
     form["turns"] = arranged(turns)
 
 
+def narrowed(form, allowed):
+    """A choice among some of the tools: the others are as good as not there."""
+    names = [tool.get("function", tool)["name"] for tool in allowed["tools"]]
+    form["tools"] = [tool for tool in form["tools"] if tool[0] in names]
+    return allowed["mode"]
+
+
+def choice_of(form, choice):
+    if not isinstance(choice, dict):
+        return "required" if choice == "any" else choice
+    if choice.get("type") == "allowed_tools":
+        return narrowed(form, choice.get("allowed_tools", choice))
+    return ["named", choice.get("function", choice)["name"]]
+
+
 def old_choice(choice):
     return {"function": choice} if isinstance(choice, dict) else choice
 
@@ -148,9 +163,7 @@ def chat(body):
         function = tool["function"]
         form["tools"].append([function["name"], function.get("description"), function.get("parameters"),
                               function.get("strict"), tool.get("cache_control")])
-    choice = body.get("tool_choice", old_choice(body.get("function_call")))
-    named = ["named", choice["function"]["name"]] if isinstance(choice, dict) else choice
-    form["choice"] = "required" if choice == "any" else named
+    form["choice"] = choice_of(form, body.get("tool_choice", old_choice(body.get("function_call"))))
     form["parallel_off"] = body.get("parallel_tool_calls") is False
     form["max_tokens"] = body.get("max_completion_tokens") or body.get("max_tokens")
     stops = body.get("stop") or []
@@ -265,8 +278,7 @@ def responses(body):
     leading(form, turns + [responses_item(item) for item in items])
     for tool in body.get("tools") or []:
         form["tools"].append([tool["name"], tool.get("description"), tool.get("parameters"), tool.get("strict"), None])
-    choice = body.get("tool_choice")
-    form["choice"] = ["named", choice["name"]] if isinstance(choice, dict) else choice
+    form["choice"] = choice_of(form, body.get("tool_choice"))
     form["parallel_off"] = body.get("parallel_tool_calls") is False
     text = body.get("text") or {}
     wanted = text.get("format") or {}

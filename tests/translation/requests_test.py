@@ -19,7 +19,7 @@ import rotation
 import schemas
 from driver import translate
 
-GENERATED = 200
+GENERATED = 100
 TARGETS = {"chat": ["gpt-5-mini", "gpt-4o"], "responses": ["gpt-5-mini"],
            "messages": ["claude-haiku-4-5", "claude-opus-4-8"], "gemini": ["gemini-2.5-flash"]}
 
@@ -59,7 +59,7 @@ def verdict(command, answer):
 
 
 def main():
-    cases, complete = rotation.part_of(corpus.requests(), default=4)
+    cases, complete = rotation.part_of(corpus.requests(), default=5)
     pairs = list(commands(cases + list(generated())))
     answers = translate(sys.argv[1], [command for _, command in pairs])
     tried = collections.Counter()

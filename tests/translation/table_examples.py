@@ -166,6 +166,14 @@ REQUESTS = {
                                "messages": '"tool_choice":{"type":"tool","name":"f"}',
                                "responses": '"tool_choice":{"type":"function","name":"f"}',
                                "gemini": '{"mode":"ANY","allowedFunctionNames":["f"]}'}},
+    "tool choice among some tools": {
+        "chat": chat(tools=[TOOL, {"type": "function", "function": {"name": "g"}}], tool_choice={
+            "type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [{"type": "function", "function": {"name": "f"}}]}}),
+        "responses": responses(tools=[RS_TOOL, dict(RS_TOOL, name="g")],
+                               tool_choice={"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "f"}]}),
+        "seen": {"chat": '"name":"f","description":"d","parameters":{"type":"object"},"strict":false}}],"tool_choice":"required"',
+                 "messages": '"tools":[{"name":"f","description":"d","input_schema":{"type":"object"}}],"tool_choice":{"type":"any"}',
+                 "responses": '"strict":false}],"tool_choice":"required"', "gemini": '"parametersJsonSchema":{"type":"object"}}]}],"toolConfig"'}},
     "parallel calls switched off": {
         "chat": chat(tools=[TOOL], parallel_tool_calls=False), "responses": responses(tools=[RS_TOOL], parallel_tool_calls=False),
         "messages": messages(tools=[AN_TOOL], tool_choice={"type": "auto", "disable_parallel_tool_use": True}),

@@ -7,6 +7,7 @@ Generated requests, ACOG_GENERATED of them (20,000; ACOG_SEED repeats a run), an
 ACOG_CORPUS is set. Both ways are checked: the translation holds what B can hold of A's, its translation back what A
 can hold of that. No name of a field that was lost may be missing from the dropped-params list.
 """
+import concurrent.futures
 import json
 import os
 import random
@@ -21,7 +22,7 @@ import rotation
 from driver import translate
 
 DIALECTS = ("chat", "messages", "responses")
-BATCH = 2000
+BATCH = 1000
 SHOWN_MAX = 10
 UNKNOWN_FIELD = "x_unknown_field"
 
@@ -45,12 +46,12 @@ def difference(wanted, seen, where=""):
 class Run:
     def __init__(self, program):
         self.program, self.losses = program, held.Losses()
-        self.compared, self.refused, self.unread, self.wrong = 0, {}, {}, 0
+        self.compared, self.refused, self.unread, self.wrong, self.faults = 0, {}, {}, 0, []
 
     def fault(self, way, body, what):
         self.wrong += 1
         if self.wrong <= SHOWN_MAX:
-            print(f"WRONG {way}: {what}\n  {json.dumps(body, ensure_ascii=False)[:3000]}")
+            self.faults.append(f"WRONG {way}: {what}\n  {json.dumps(body, ensure_ascii=False)[:3000]}")
 
     def there(self, cases):
         """cases: (source, target, body). Those that were translated: (source, target, body, translated)."""
@@ -93,12 +94,27 @@ class Run:
             self.check(f"back {source}>{target}", source, target, body, answer)
 
 
-def generated(seed, count):
+    def add(self, other):
+        self.compared, self.wrong = self.compared + other.compared, self.wrong + other.wrong
+        self.faults = (self.faults + other.faults)[:SHOWN_MAX]
+        for mine, theirs in ((self.losses.seen, other.losses.seen), (self.refused, other.refused),
+                             (self.unread, other.unread)):
+            for name, times in theirs.items():
+                mine[name] = mine.get(name, 0) + times
+
+
+def of_cases(program, cases):
+    run = Run(program)
+    run.batch(cases)
+    return run
+
+
+def of_generated(program, seed, indexes):
     """Every pair in turn."""
     pairs = [(source, target) for source in DIALECTS for target in DIALECTS if source != target]
-    for index in range(count):
-        source, target = pairs[index % len(pairs)]
-        yield source, target, generator.request(random.Random(f"{seed}/{index}"), source)
+    cases = [(*pairs[index % len(pairs)], index) for index in indexes]
+    return of_cases(program, [(source, target, generator.request(random.Random(f"{seed}/{index}"), source))
+                              for source, target, index in cases])
 
 
 def captured():
@@ -111,14 +127,9 @@ def captured():
                     yield case.dialect, target, body
 
 
-def in_batches(run, cases):
-    waiting = []
-    for case in cases:
-        waiting.append(case)
-        if len(waiting) == BATCH:
-            run.batch(waiting)
-            waiting = []
-    run.batch(waiting)
+def batches(items):
+    items = list(items)
+    return [items[begin:begin + BATCH] for begin in range(0, len(items), BATCH)]
 
 
 def main():
@@ -126,11 +137,15 @@ def main():
     seed = int(os.environ.get("ACOG_SEED", time.time_ns() % 2**32))
     print(f"{count} generated requests, ACOG_SEED={seed}")
     run = Run(sys.argv[1])
-    in_batches(run, generated(seed, count))
-    if "ACOG_CORPUS" in os.environ:
-        in_batches(run, captured())
-    else:
-        print("ACOG_CORPUS is not set: no captured requests")
+    with concurrent.futures.ProcessPoolExecutor() as pool:
+        parts = [pool.submit(of_generated, sys.argv[1], seed, indexes) for indexes in batches(range(count))]
+        if "ACOG_CORPUS" in os.environ:
+            parts += [pool.submit(of_cases, sys.argv[1], cases) for cases in batches(captured())]
+        else:
+            print("ACOG_CORPUS is not set: no captured requests")
+        for part in parts:
+            run.add(part.result())
+    print("\n".join(run.faults))
     for name, times in sorted(run.losses.seen.items()):
         print(f"  loss: {times:6} {name}")
     for words, times in sorted(run.refused.items()):
