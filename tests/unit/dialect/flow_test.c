@@ -337,6 +337,25 @@ static void the_arguments_of_the_schemas_tool_are_the_text(void **state) /* B20 
                          "finish stop \"tool_use\", 7 in, 3 out, estimated\n");
 }
 
+/* Nobody should call another tool then; what the answer is must not be lost where one does. */
+static void the_schemas_text_waits_behind_an_open_call(void **state) /* B20 */
+{
+    (void)state;
+    struct scene scene = {.translation = {.max_tokens = -1}};
+    scene.translation.schema_by_tool = true;
+    begin(&scene);
+    call(&scene, 0, "x", "f");
+    arguments(&scene, 0, "{");
+    call(&scene, 1, "a", ACOG_SCHEMA_TOOL_NAME);
+    arguments(&scene, 1, "{}");
+    arguments(&scene, 0, "}");
+    acog_flow_end(&scene.flow);
+    struct acog_view seen = acog_buffer_view(&scene.out);
+    assert_true(acog_view_find(seen, ACOG_VIEW("text 1 \"{}\"\n")) < seen.len);
+    acog_flow_fini(&scene.flow);
+    acog_buffer_fini(&scene.out);
+}
+
 static void names_are_cut_where_a_character_ends(void **state)
 {
     (void)state;
@@ -390,6 +409,7 @@ int main(void)
         cmocka_unit_test(a_call_is_told_as_one_whatever_the_reason_was),
         cmocka_unit_test(the_note_stands_behind_reasoning_and_before_all_else),
         cmocka_unit_test(the_arguments_of_the_schemas_tool_are_the_text),
+        cmocka_unit_test(the_schemas_text_waits_behind_an_open_call),
         cmocka_unit_test(names_are_cut_where_a_character_ends),
         cmocka_unit_test(nothing_is_told_behind_the_end),
     };
