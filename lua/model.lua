@@ -43,15 +43,6 @@ local families = {
     system_anywhere = true,
     largest_output_tokens = 128000,
   },
-  ["claude-opus-4-8"] = {
-    schema = "native",
-    thinking = "adaptive",
-    efforts = low_to_xhigh_max,
-    temperature = false,
-    top_k = false,
-    system_anywhere = true,
-    largest_output_tokens = 128000,
-  },
   -- OpenAI
   ["gpt-3-5"] = { largest_output_tokens = 4096, schema = "none" },
   ["gpt-4"] = { largest_output_tokens = 4096, schema = "none" },
@@ -91,8 +82,14 @@ local families = {
 for _, name in ipairs { "gpt-5-2", "gpt-5-4", "gpt-5-5", "gpt-5-6" } do
   families[name] = { efforts = none_to_xhigh }
 end
-for _, name in ipairs { "claude-sonnet-5", "claude-opus-5", "claude-haiku-5", "claude-fable-5" } do
-  families[name] = families["claude-opus-4-8"]
+for _, name in ipairs {
+  "claude-opus-4-8",
+  "claude-sonnet-5",
+  "claude-opus-5",
+  "claude-haiku-5",
+  "claude-fable-5",
+} do
+  families[name] = families["claude-opus-4-7"]
 end
 for _, name in ipairs { "o1", "o3", "o4" } do
   families[name] = {

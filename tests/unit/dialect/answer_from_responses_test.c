@@ -36,13 +36,9 @@ static void begin(struct run *run)
 
 static void finish(struct run *run, const char *expected)
 {
-    char *wanted = with_quotes(expected);
     acog_flow_end(&run->flow);
     assert_int_equal(run->flow.code, ACOG_OK);
-    if (!acog_view_equal(acog_buffer_view(&run->out), acog_view_of(wanted))) {
-        fail_msg("it tells\n%.*s\nnot\n%s", (int)run->out.len, run->out.ptr, wanted);
-    }
-    free(wanted);
+    assert_quoted(acog_buffer_view(&run->out), expected);
     acog_flow_fini(&run->flow);
     acog_buffer_fini(&run->out);
     acog_arena_fini(&run->scratch);

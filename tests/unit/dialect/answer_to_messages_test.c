@@ -3,6 +3,7 @@
 #include "core/dialect/flow.h"
 #include "tests/support/check.h"
 #include "tests/support/memory_sweep.h"
+#include "tests/support/quotes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,21 +65,6 @@ static void show_event(struct acog_buffer *shown, struct acog_view event)
     assert_int_equal(acog_buffer_append(shown, ACOG_VIEW("\n")), ACOG_OK);
 }
 
-static void compare(struct acog_view seen, const char *expected)
-{
-    char *wanted = strdup(expected);
-    assert_non_null(wanted);
-    for (char *at = wanted; *at != '\0'; at++) {
-        if (*at == '\'') {
-            *at = '"';
-        }
-    }
-    if (!acog_view_equal(seen, acog_view_of(wanted))) {
-        fail_msg("seen\n%.*s\nnot\n%s", ACOG_VIEW_FMT(seen), wanted);
-    }
-    free(wanted);
-}
-
 static void end(struct run *run)
 {
     acog_flow_fini(&run->flow);
@@ -98,7 +84,7 @@ static void ends_as(struct run *run, const char *expected)
         show_event(&shown, acog_view_slice(rest, 0, length));
         rest = acog_view_slice(rest, length + 2, rest.len);
     }
-    compare(acog_buffer_view(&shown), expected);
+    assert_quoted(acog_buffer_view(&shown), expected);
     acog_buffer_fini(&shown);
     end(run);
 }
@@ -110,7 +96,7 @@ static void ends_whole_as(struct run *run, const char *expected)
     acog_flow_end(&run->flow);
     assert_int_equal(run->flow.code, ACOG_OK);
     assert_int_equal(acog_json_check(acog_buffer_view(&run->out), 128, &object, &error), ACOG_OK);
-    compare(acog_buffer_view(&run->out), expected);
+    assert_quoted(acog_buffer_view(&run->out), expected);
     end(run);
 }
 

@@ -124,11 +124,7 @@ static void show_events(struct acog_buffer *shown, struct acog_view stream)
 
 static void is_shown(struct acog_buffer *shown, const char *expected)
 {
-    char *wanted = with_quotes(expected);
-    if (!acog_view_equal(acog_buffer_view(shown), acog_view_of(wanted))) {
-        fail_msg("it is\n%.*s\nnot\n%s", (int)shown->len, shown->ptr, wanted);
-    }
-    free(wanted);
+    assert_quoted(acog_buffer_view(shown), expected);
     acog_buffer_fini(shown);
 }
 

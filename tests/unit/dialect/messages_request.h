@@ -5,6 +5,7 @@
 
 #include "acog/translate.h"
 #include "tests/support/check.h"
+#include "tests/support/quotes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,18 +23,6 @@ struct run {
     enum acog_code code;
     char *body;
 };
-
-static inline char *with_quotes(const char *text)
-{
-    char *copy = strdup(text);
-    assert_non_null(copy);
-    for (char *at = copy; *at != '\0'; at++) {
-        if (*at == '\'') {
-            *at = '"';
-        }
-    }
-    return copy;
-}
 
 /* Haiku, as the cases have it: classic sampling, thinking by a budget. */
 static inline struct acog_model_rules haiku(void)

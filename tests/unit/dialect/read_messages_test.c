@@ -1,6 +1,7 @@
 /* read_messages_test.c - what a client's Messages request means, shown as one line a thing. Bodies have ' for ". */
 #include "core/dialect/conversation.h"
 #include "tests/support/check.h"
+#include "tests/support/quotes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,18 +124,6 @@ static void show_conversation(struct bench *bench)
 }
 
 /* -- a run ----------------------------------------------------------------------------------------- */
-
-static char *with_quotes(const char *body)
-{
-    char *copy = strdup(body);
-    assert_non_null(copy);
-    for (char *at = copy; *at != '\0'; at++) {
-        if (*at == '\'') {
-            *at = '"';
-        }
-    }
-    return copy;
-}
 
 static enum acog_code read_body(struct bench *bench, const char *body)
 {
