@@ -316,6 +316,7 @@ static void a_conversation_that_only_thought_cannot_be_told(void **state)
     begin(&scene);
     acog_builder_part(&scene.builder, ACOG_TURN_ASSISTANT, ACOG_PART_REASONING)->text =
         json("\"hm\"");
+    (void)say(&scene, ACOG_TURN_SYSTEM, "\"be brief\"");
     assert_unfit(&scene, "nothing but a provider's reasoning");
 }
 
