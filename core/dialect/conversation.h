@@ -144,6 +144,10 @@ struct acog_reasoning_wish {
     bool summary;            /* the client wants to read it */
 };
 
+/* What was asked for as a word: its own, else the one that stands for its budget; NONE: no thinking. COUNT: nothing was
+ * asked for, or the model is to decide. */
+enum acog_effort acog_reasoning_effort(const struct acog_reasoning_wish *wish);
+
 /* Fields that need no understanding: one name a dialect, the value copied (field.def). */
 enum acog_field {
 #define ACOG_FIELD(name, chat, messages, responses, gemini, lost) ACOG_FIELD_##name,

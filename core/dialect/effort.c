@@ -2,6 +2,7 @@
 #include "effort.h"
 
 #include "acog/contract.h"
+#include "conversation.h"
 
 static const struct acog_view words[ACOG_EFFORT_COUNT] = {
 #define ACOG_EFFORT(name, text) [ACOG_EFFORT_##name] = {text, sizeof(text) - 1},
@@ -62,4 +63,15 @@ enum acog_effort acog_effort_of_budget(int64_t budget_tokens)
         effort--;
     }
     return (enum acog_effort)effort;
+}
+
+enum acog_effort acog_reasoning_effort(const struct acog_reasoning_wish *wish)
+{
+    if (wish->off) {
+        return ACOG_EFFORT_NONE;
+    }
+    if (wish->effort == ACOG_EFFORT_COUNT && wish->budget_tokens > 0) {
+        return acog_effort_of_budget(wish->budget_tokens);
+    }
+    return wish->effort;
 }

@@ -131,22 +131,10 @@ static void put_stops(struct acog_request_writer *writer)
     acog_put(writer, count > 0 ? ACOG_VIEW("]") : ACOG_VIEW(""));
 }
 
-/* ACOG_EFFORT_COUNT: nothing is asked for, or the model is to decide. */
-static enum acog_effort wanted_effort(const struct acog_reasoning_wish *wish)
-{
-    if (wish->off) {
-        return ACOG_EFFORT_NONE;
-    }
-    if (wish->effort != ACOG_EFFORT_COUNT) {
-        return wish->effort;
-    }
-    return wish->budget_tokens > 0 ? acog_effort_of_budget(wish->budget_tokens) : ACOG_EFFORT_COUNT;
-}
-
 static void put_effort(struct acog_request_writer *writer)
 {
     const struct acog_model_rules *rules = writer->translation->rules;
-    enum acog_effort wanted = wanted_effort(&writer->conversation->reasoning);
+    enum acog_effort wanted = acog_reasoning_effort(&writer->conversation->reasoning);
     if (wanted == ACOG_EFFORT_COUNT) {
         return;
     }

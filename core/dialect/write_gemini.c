@@ -278,12 +278,9 @@ static void put_thinking_level(struct config *config)
     struct acog_request_writer *writer = config->writer;
     const struct acog_reasoning_wish *wish = &writer->conversation->reasoning;
     unsigned efforts = writer->translation->rules->efforts & LEVELS;
-    enum acog_effort wanted = wish->effort;
+    enum acog_effort wanted = wish->off ? ACOG_EFFORT_MINIMAL : acog_reasoning_effort(wish);
     if (wish->off) {
-        wanted = ACOG_EFFORT_MINIMAL;
         acog_put_reasoning_lost(writer);
-    } else if (wanted == ACOG_EFFORT_COUNT && wish->budget_tokens >= 0) {
-        wanted = acog_effort_of_budget(wish->budget_tokens);
     }
     enum acog_effort level = ACOG_EFFORT_COUNT;
     if (wanted != ACOG_EFFORT_COUNT) {

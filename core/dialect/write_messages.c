@@ -170,11 +170,7 @@ static void plan_thinking_by_budget(struct acog_request_writer *writer, struct p
 
 static void plan_effort(struct acog_request_writer *writer, struct plan *plan)
 {
-    const struct acog_reasoning_wish *wish = &plan->asked.reasoning;
-    enum acog_effort wanted = wish->effort;
-    if (wanted == ACOG_EFFORT_COUNT && wish->budget_tokens > 0) {
-        wanted = acog_effort_of_budget(wish->budget_tokens);
-    }
+    enum acog_effort wanted = acog_reasoning_effort(&plan->asked.reasoning);
     if (wanted == ACOG_EFFORT_COUNT) {
         return;
     }

@@ -166,12 +166,7 @@ static enum acog_effort effort_to_send(struct acog_request_writer *writer)
 {
     const struct acog_reasoning_wish *wish = &writer->conversation->reasoning;
     unsigned efforts = writer->translation->rules->efforts;
-    enum acog_effort wanted = wish->effort;
-    if (wish->off) {
-        wanted = ACOG_EFFORT_NONE;
-    } else if (wanted == ACOG_EFFORT_COUNT && wish->budget_tokens >= 0) {
-        wanted = acog_effort_of_budget(wish->budget_tokens);
-    }
+    enum acog_effort wanted = acog_reasoning_effort(wish);
     if (wanted == ACOG_EFFORT_COUNT) {
         return wanted;
     }
