@@ -575,26 +575,13 @@ static void finish(struct acog_flow *flow, void *state)
     }
 }
 
-const struct acog_answer_writer_form acog_responses_stream_form = {
-    .state_bytes = sizeof(struct responses_writer),
-    .begin = begin_stream,
-    .part_begin = part_begin,
-    .part_text = part_text,
-    .part_opaque = part_opaque,
-    .part_citation = part_citation,
-    .part_end = part_end,
-    .finish = finish,
-    .free = free_writer,
-};
+/* The two differ in how they begin: whether it is told on the way. */
+#define FORM(how)                                                                                 \
+    {                                                                                             \
+        .state_bytes = sizeof(struct responses_writer), .begin = (how), .part_begin = part_begin, \
+        .part_text = part_text, .part_opaque = part_opaque, .part_citation = part_citation,       \
+        .part_end = part_end, .finish = finish, .free = free_writer,                              \
+    }
 
-const struct acog_answer_writer_form acog_responses_whole_form = {
-    .state_bytes = sizeof(struct responses_writer),
-    .begin = begin_whole,
-    .part_begin = part_begin,
-    .part_text = part_text,
-    .part_opaque = part_opaque,
-    .part_citation = part_citation,
-    .part_end = part_end,
-    .finish = finish,
-    .free = free_writer,
-};
+const struct acog_answer_writer_form acog_responses_stream_form = FORM(begin_stream);
+const struct acog_answer_writer_form acog_responses_whole_form = FORM(begin_whole);

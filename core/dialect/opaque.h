@@ -2,7 +2,7 @@
  * reasoning, a thought signature), on its way through a client of another dialect and back.
  *
  * The client keeps it for us, in the field that its own dialect has for such things, with a tag in front that says
- * whose it is: "acog.messages.EqQB…". What has no tag is the client's own dialect's. When the conversation comes back,
+ * whose it is: "acog.messages..EqQB…". What has no tag is the client's own dialect's. When the conversation comes back,
  * a provider of the same dialect gets what is its own, every other gets nothing of it (B28, B39).
  *
  *   acog.DIALECT.ID.BYTES      ID may be empty; "redacted-" before DIALECT: it stands for the reasoning itself

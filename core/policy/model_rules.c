@@ -81,7 +81,7 @@ static bool push_known(struct reader *reader, struct acog_view id)
     return false;
 }
 
-/* By the dialect into which a request would be translated for a connection that speaks these. */
+/* By the one dialect that the connection speaks; of one that speaks several, what OpenAI's models take. */
 static struct acog_model_rules defaults(unsigned dialects)
 {
     static const enum acog_dialect own_first[] = {ACOG_DIALECT_MESSAGES, ACOG_DIALECT_GEMINI};

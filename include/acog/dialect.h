@@ -1,8 +1,8 @@
-/* dialect.h - what the three client dialects (and, for errors, all providers) say, as facts.
+/* dialect.h - what is said in the dialects, as facts: requests in those of clients, answers and streams in all four,
+ * errors of every provider.
  *
- * Pure: bytes in, facts out. Nothing here judges: classes are the policy's rows (engine.h).
- * Translation between dialects comes on top of this; the readers below serve the same-dialect path, where the
- * client's bytes are kept.
+ * Pure: bytes in, facts out. Nothing here judges: classes are the policy's rows (engine.h). Where the upstream speaks
+ * the client's dialect the bytes are kept, and this is all that is read of them; translate.h comes on top of it.
  */
 #ifndef ACOG_DIALECT_H
 #define ACOG_DIALECT_H

@@ -30,7 +30,7 @@ enum acog_code acog_conversation_read(enum acog_surface surface, struct acog_vie
                                       struct acog_request_problem *problem) ACOG_MUST_CHECK;
 
 /* Whether the conversation can be told faithfully to a model behind `dialect`. ACOG_OK; ACOG_INVALID with `problem` in
- * words for the client ("n: must be 1 where the request is translated"). Writes nothing. */
+ * words for the client ("n: must be 1 for a model that is reached by translation"). Writes nothing. */
 enum acog_code acog_conversation_fits(const struct acog_conversation *conversation,
                                       enum acog_dialect dialect,
                                       const struct acog_model_rules *rules,
