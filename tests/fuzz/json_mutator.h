@@ -12,8 +12,10 @@
 #include <stdint.h>
 #include <string.h>
 
+/* NOLINTBEGIN(readability-identifier-naming): libFuzzer's names */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t size_max);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed);
+/* NOLINTEND(readability-identifier-naming) */
 
 #define MUTATOR_VALUES_MAX 512
 #define MUTATOR_DEPTH_MAX  64
@@ -45,6 +47,11 @@ static inline void mutator_add(struct mutator *mutator, size_t from, size_t to)
     }
 }
 
+static inline bool mutator_is_one_of(const char *bytes, uint8_t byte)
+{
+    return byte != 0 && strchr(bytes, byte) != NULL;
+}
+
 /* Every string, scalar and bracketed value, wherever it stands; loosely: the text may be broken. */
 static inline void mutator_scan(struct mutator *mutator)
 {
@@ -67,9 +74,9 @@ static inline void mutator_scan(struct mutator *mutator)
             if (depth < MUTATOR_DEPTH_MAX) {
                 mutator_add(mutator, open[depth], next);
             }
-        } else if (memchr("-0123456789tfn", byte, 14) != NULL) {
+        } else if (mutator_is_one_of("-0123456789tfn", byte)) {
             while (next < mutator->size &&
-                   memchr("0123456789.eE+-truefalsn", mutator->text[next], 24) != NULL) {
+                   mutator_is_one_of("0123456789.eE+-truefalsn", mutator->text[next])) {
                 next++;
             }
             mutator_add(mutator, at, next);

@@ -11,7 +11,7 @@
  *   assistant refusal "…"         through chat behind the texts, and all as one
  *   assistant call NAME {…}
  *
- * Documented losses that it leaves out: reasoning (its maker alone gets it back, B28, B39), cache markers, names and
+ * Losses of the table in core/dialect/README.md that it leaves out: reasoning (its maker alone gets it back, B28, B39), cache markers, names and
  * details of media, the spelling of call ids (B08).
  *
  * The rest, field by field (normal_settings): the same, or named to the client as dropped.
@@ -259,9 +259,8 @@ struct normal_trip {
 
 static inline bool normal_names(const struct normal_trip *trip, struct acog_view name)
 {
-    struct acog_view list = name.len > 0 ? trip->dropped[0] : (struct acog_view){0};
     for (int i = 0; i < 2; i++) {
-        list = trip->dropped[i];
+        struct acog_view list = trip->dropped[i];
         while (name.len > 0 && list.len > 0) {
             size_t end = acog_view_find(list, ACOG_VIEW(", "));
             if (acog_view_equal(acog_view_slice(list, 0, end), name)) {
