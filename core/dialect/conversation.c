@@ -151,6 +151,22 @@ void acog_builder_unknown(struct acog_conversation_builder *builder, struct acog
     }
 }
 
+void acog_builder_unknown_member(struct acog_conversation_builder *builder, struct acog_view object,
+                                 struct acog_json_value key)
+{
+    size_t bytes = object.len + 1 + key.raw.len;
+    char *name = take(builder, bytes);
+    if (name != NULL) {
+        name[0] = '"';
+        memcpy(name + 1, object.ptr, object.len);
+        name[1 + object.len] = '.';
+        memcpy(name + object.len + 2, key.raw.ptr + 1, key.raw.len - 1);
+        acog_builder_unknown(builder, (struct acog_json_value){.raw = {.ptr = name, .len = bytes},
+                                                               .type = ACOG_JSON_STRING,
+                                                               .escaped = key.escaped});
+    }
+}
+
 void acog_builder_field(struct acog_conversation_builder *builder, enum acog_dialect dialect,
                         struct acog_json_value name, struct acog_json_value value)
 {

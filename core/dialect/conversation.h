@@ -219,6 +219,10 @@ void acog_builder_field(struct acog_conversation_builder *builder, enum acog_dia
 /* A field that nothing has a place for, by its name: dropped and named. */
 void acog_builder_unknown(struct acog_conversation_builder *builder, struct acog_json_value name);
 
+/* Likewise a member of an object or of a list's, by what stands before the dot and after it: "tools", `key`. */
+void acog_builder_unknown_member(struct acog_conversation_builder *builder, struct acog_view object,
+                                 struct acog_json_value key);
+
 /* A field's name in a dialect; empty: it has none. */
 struct acog_view acog_field_name(enum acog_field field, enum acog_dialect dialect);
 

@@ -108,7 +108,7 @@ static void note_tool_members(struct chat_reader *reader, struct acog_json_value
             found = acog_json_key_is(&cursor, known[i]);
         }
         if (!found) {
-            acog_chat_note(reader->builder, ACOG_VIEW("tools"), cursor.key);
+            acog_builder_unknown_member(reader->builder, ACOG_VIEW("tools"), cursor.key);
         }
     }
 }
@@ -469,7 +469,7 @@ static void read_stream_options(struct chat_reader *reader, struct acog_json_val
     struct acog_json_cursor cursor = acog_json_enter(options);
     while (options.type == ACOG_JSON_OBJECT && acog_json_next(&cursor)) {
         if (!acog_json_key_is(&cursor, ACOG_VIEW("include_usage")) && is_given(cursor.value)) {
-            acog_chat_note(reader->builder, ACOG_VIEW("stream_options"), cursor.key);
+            acog_builder_unknown_member(reader->builder, ACOG_VIEW("stream_options"), cursor.key);
         }
     }
 }

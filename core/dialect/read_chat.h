@@ -26,8 +26,4 @@ struct acog_chat_reasoning {
 void acog_chat_read_reasoning(struct acog_conversation_builder *builder,
                               const struct acog_chat_reasoning *reasoning);
 
-/* Names a field by what stands before the dot and after it: "messages", `key`. */
-void acog_chat_note(struct acog_conversation_builder *builder, struct acog_view object,
-                    struct acog_json_value key);
-
 #endif

@@ -36,28 +36,6 @@ static struct acog_part *new_part(struct messages_reader *reader, const struct s
 
 /* -- what is not carried --------------------------------------------------------------------------- */
 
-void acog_chat_note(struct acog_conversation_builder *builder, struct acog_view object,
-                    struct acog_json_value key)
-{
-    struct acog_view inside = acog_text_of(key).bytes;
-    size_t bytes = object.len + inside.len + 3;
-    void *memory = builder->code == ACOG_OK ? acog_arena_take(builder->arena, bytes) : NULL;
-    struct acog_buffer text;
-    if (memory == NULL) {
-        builder->code = builder->code == ACOG_OK ? ACOG_NO_MEMORY : builder->code;
-        return;
-    }
-    acog_buffer_init_over(&text, memory, bytes);
-    const struct acog_view pieces[] = {ACOG_VIEW("\""), object, ACOG_VIEW("."), inside,
-                                       ACOG_VIEW("\"")};
-    for (size_t i = 0; i < COUNT(pieces); i++) {
-        (void)!acog_buffer_append(&text, pieces[i]); /* it has the room */
-    }
-    acog_builder_unknown(builder, (struct acog_json_value){.raw = acog_buffer_view(&text),
-                                                           .type = ACOG_JSON_STRING,
-                                                           .escaped = key.escaped});
-}
-
 /* Null, false and empty lists say nothing that could be lost. */
 static bool says_something(struct acog_json_value value)
 {
@@ -77,7 +55,7 @@ static void note_others(struct messages_reader *reader, struct acog_json_value o
             found = acog_json_key_is(&cursor, known[i]);
         }
         if (!found && says_something(cursor.value)) {
-            acog_chat_note(reader->builder, ACOG_VIEW("messages"), cursor.key);
+            acog_builder_unknown_member(reader->builder, ACOG_VIEW("messages"), cursor.key);
         }
     }
 }

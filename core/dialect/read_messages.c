@@ -9,32 +9,7 @@
 #include "effort.h"
 #include "user.h"
 
-#include <string.h>
-
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-void acog_messages_note(struct acog_conversation_builder *builder, struct acog_view quoted)
-{
-    acog_builder_unknown(builder,
-                         (struct acog_json_value){.raw = quoted, .type = ACOG_JSON_STRING});
-}
-
-/* Names a member of an object: "tools.defer_loading". */
-static void note_member(struct acog_conversation_builder *builder, struct acog_view object,
-                        struct acog_json_value key)
-{
-    size_t bytes = object.len + 1 + key.raw.len;
-    char *name = builder->code == ACOG_OK ? acog_arena_take(builder->arena, bytes) : NULL;
-    if (name == NULL) {
-        builder->code = builder->code == ACOG_OK ? ACOG_NO_MEMORY : builder->code;
-        return;
-    }
-    name[0] = '"';
-    memcpy(name + 1, object.ptr, object.len);
-    name[1 + object.len] = '.';
-    memcpy(name + object.len + 2, key.raw.ptr + 1, key.raw.len - 1);
-    acog_messages_note(builder, (struct acog_view){.ptr = name, .len = bytes});
-}
 
 /* -- tools ----------------------------------------------------------------------------------------- */
 
@@ -63,7 +38,7 @@ static void read_custom_tool(struct acog_conversation_builder *builder, struct a
         } else if (acog_json_key_is(&cursor, ACOG_VIEW("cache_control"))) {
             tool->cache = value;
         } else {
-            note_member(builder, ACOG_VIEW("tools"), cursor.key);
+            acog_builder_unknown_member(builder, ACOG_VIEW("tools"), cursor.key);
         }
     }
     if (acog_json_present(tool->schema) && tool->schema.type != ACOG_JSON_OBJECT) {
@@ -217,7 +192,7 @@ static void read_output_config(struct acog_conversation_builder *builder,
             wish->given = true;
             wish->effort = acog_effort_of(cursor.value);
         } else {
-            note_member(builder, ACOG_VIEW("output_config"), cursor.key);
+            acog_builder_unknown_member(builder, ACOG_VIEW("output_config"), cursor.key);
         }
     }
 }
@@ -235,7 +210,7 @@ static void read_metadata(struct acog_conversation_builder *builder, struct acog
             cursor.value.type == ACOG_JSON_STRING) {
             acog_builder_user(builder, user_name, cursor.value);
         } else {
-            note_member(builder, ACOG_VIEW("metadata"), cursor.key);
+            acog_builder_unknown_member(builder, ACOG_VIEW("metadata"), cursor.key);
         }
     }
 }

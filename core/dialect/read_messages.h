@@ -12,7 +12,4 @@ void acog_messages_read_system(struct acog_conversation_builder *builder,
 void acog_messages_read_turns(struct acog_conversation_builder *builder,
                               struct acog_json_value messages);
 
-/* Names what is not carried; `quoted` is a JSON string, quotes included. */
-void acog_messages_note(struct acog_conversation_builder *builder, struct acog_view quoted);
-
 #endif

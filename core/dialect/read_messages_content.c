@@ -103,7 +103,9 @@ static bool is_on(struct acog_json_value citations)
 static void note_citations(struct content_reader *reader, struct acog_json_value citations)
 {
     if (is_on(citations)) {
-        acog_messages_note(reader->builder, ACOG_VIEW("\"messages.citations\""));
+        const struct acog_json_value name = {.raw = ACOG_VIEW("\"messages.citations\""),
+                                             .type = ACOG_JSON_STRING};
+        acog_builder_unknown(reader->builder, name);
     }
 }
 
