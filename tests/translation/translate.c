@@ -40,7 +40,7 @@ static enum acog_dialect dialect_of(const json_t *command, const char *name)
     int found = acog_name_find(ACOG_VOCABULARY_DIALECT, text_of(command, name));
     if (found < 0) {
         (void)fprintf(stderr, "translate: no dialect in \"%s\"\n", name);
-        exit(2);
+        abort();
     }
     return (enum acog_dialect)found;
 }
