@@ -1,6 +1,7 @@
 """What a translation may refuse, told from the request alone: CONFORMANCE decisions 13 and 14, and what lingua's
 transform_errors.json names. Each ground is a name and a test of (dialect, request body, target)."""
 import json
+import re
 
 FUNCTION_TOOLS = {"chat": {"function"}, "messages": {None, "custom"}, "responses": {"function"}}
 KNOWN_PARTS = {
@@ -124,19 +125,20 @@ def begun_by_the_assistant(dialect, body, target):
         first[0].get("role") == "assistant" or first[0].get("type") in ("reasoning", "function_call"))
 
 
-# In the words of the refusal (a part of them) and from the request: both must agree.
+# In the words of the refusal (a pattern of them) and from the request: both must agree.
 GROUNDS = [
     ("decision 14: n", "n: must be", many_choices),
     ("decision 14: state kept elsewhere", "previous_response_id", kept_state),
     ("decision 14: state kept elsewhere", "what it asks for does not exist", kept_state),
     ("decision 14: a service of one provider", "what it asks for does not exist", foreign_field),
     ("decision 14: an answer that is not text", "modalities", other_than_text),
-    ("decision 14: server tools", "tool", foreign_tool),
+    ("decision 14: server tools", "a tool of type|tool_choice", foreign_tool),
     ("decision 14: what only its own provider reads", "the conversation holds a", foreign_part),
-    ("decision 14: a file kept elsewhere", "file", file_elsewhere),
-    ("decision 14: a schema that cannot be enforced", "", unenforceable_schema),
-    ("transform_errors: a medium the dialect has no part for", "", medium_not_taken),
-    ("decision 13: broken tool history", "", broken_history),
+    ("decision 14: a file kept elsewhere", "a file (that|by)", file_elsewhere),
+    ("decision 14: a schema that cannot be enforced", "structured output|format of its answer", unenforceable_schema),
+    ("transform_errors: a medium the dialect has no part for",
+     "audio|video|a file must be|by its address|data URL", medium_not_taken),
+    ("decision 13: broken tool history", "answers no|a call has no name|must be a string", broken_history),
     ("decision 13: a conversation that says nothing", "no message that says anything", nothing_said),
     ("B10: a limit below one token", "must be at least 1", limit_of_none),
     ("B09: a tool is chosen that is not declared", "tool_choice", undeclared_choice),
@@ -151,6 +153,6 @@ def ground(dialect, text, target, words):
     except ValueError:
         return "decision 13: no JSON"
     for name, said, holds in GROUNDS:
-        if said in words and holds(dialect, body, target):
+        if re.search(said, words) and holds(dialect, body, target):
             return name
     return None
