@@ -176,6 +176,15 @@ static void check_order(struct reader *reader, const struct acog_policy *policy)
     }
 }
 
+/* Nothing else asks whether a request can be told to a connection of another dialect. */
+static void check_dialect(struct reader *reader, const struct acog_policy *policy)
+{
+    if (!has_filter(policy, ACOG_FILTER_DIALECT)) {
+        reader_error(reader, "filters: lack \"dialect\", so a request could go where it cannot be "
+                             "told");
+    }
+}
+
 static void check_data_and_arbitrage(struct reader *reader, const struct acog_policy *policy)
 {
     if (policy->access_rule_count > 0 && !has_filter(policy, ACOG_FILTER_ACCESS)) {
@@ -321,6 +330,7 @@ void compile_checks(struct compile *compile)
     if (whole) {
         check_order(reader, policy);
     }
+    check_dialect(reader, policy);
     check_data_and_arbitrage(reader, policy);
     check_pin(reader, policy);
     check_health(reader, policy);

@@ -534,6 +534,8 @@ static void policies_are_checked_as_a_whole(void **state)
     assert_refused(POLICY("order = { \"prise\" }"), "order[1]: \"prise\" is not an order key");
     assert_refused(POLICY("filters = { \"dialect\" }"), "\"declared\" is the first filter");
     assert_refused(POLICY("filters = base.filters:without(\"pin\")"), "filters lack \"pin\"");
+    assert_refused(POLICY("filters = base.filters:without(\"dialect\")"),
+                   "filters: lack \"dialect\"");
     assert_refused(POLICY("filters = base.filters:without(\"circuit\")"),
                    "health: mode \"exclude\" needs the filter \"circuit\"");
     assert_refused(POLICY("clocks = { connect = 0 }"), "clocks.connect: 0 is out of range");
