@@ -1,5 +1,4 @@
-/* access.c - who may use which models. A request is told apart by a header; by its gateway key too, once there are keys.
- */
+/* access.c - who may use which models. A request is told apart by a header. */
 #include "compile.h"
 
 #include <stddef.h>
