@@ -2,8 +2,8 @@
  * and the dialect, the second one the model's rules.
  *
  * What is written is strict JSON that the dialect's own reader takes, as a request and as a conversation. Told back in
- * the client's dialect it is taken there too, and says the same (tests/support/conversation_normal.h). What is refused
- * says why.
+ * the client's dialect it is taken there too, and says the same (tests/support/conversation_normal.h). What Gemini gets,
+ * whose requests nothing here reads, has turns that alternate, and an answer for each call. What is refused says why.
  */
 #include "acog/contract.h"
 #include "acog/translate.h"
@@ -90,6 +90,49 @@ static void is_json(struct acog_view text)
     struct acog_json_error error;
     ACOG_ASSERT(acog_json_check(text, ACOG_JSON_DEPTH_MAX, &value, &error) == ACOG_OK);
     ACOG_ASSERT(value.type == ACOG_JSON_OBJECT);
+}
+
+struct gemini_turn {
+    struct acog_json_value role;
+    size_t parts;
+    size_t calls;
+    size_t results;
+};
+
+static struct gemini_turn read_gemini_turn(struct acog_json_value content)
+{
+    static const struct acog_view names[] = {{"role", 4}, {"parts", 5}};
+    struct acog_json_value found[2];
+    struct gemini_turn turn = {.parts = 0};
+    acog_json_members(content, names, found, 2);
+    turn.role = found[0];
+    struct acog_json_cursor cursor = acog_json_enter(found[1]);
+    for (; acog_json_next(&cursor); turn.parts++) {
+        struct acog_json_value part;
+        turn.calls += acog_json_member(cursor.value, ACOG_VIEW("functionCall"), &part) ? 1 : 0;
+        turn.results +=
+            acog_json_member(cursor.value, ACOG_VIEW("functionResponse"), &part) ? 1 : 0;
+    }
+    return turn;
+}
+
+static void is_gemini_request(struct acog_view body)
+{
+    struct acog_json_value object;
+    struct acog_json_value contents = {.escaped = false};
+    struct acog_json_error error;
+    ACOG_ASSERT(acog_json_check(body, ACOG_JSON_DEPTH_MAX, &object, &error) == ACOG_OK);
+    ACOG_ASSERT(acog_json_member(object, ACOG_VIEW("contents"), &contents));
+    struct acog_json_cursor cursor = acog_json_enter(contents);
+    struct gemini_turn before = {.parts = 0};
+    while (acog_json_next(&cursor)) {
+        struct gemini_turn turn = read_gemini_turn(cursor.value);
+        ACOG_ASSERT(turn.parts > 0);
+        ACOG_ASSERT(!acog_view_equal(turn.role.raw, before.role.raw));
+        ACOG_ASSERT(turn.results == before.calls);
+        before = turn;
+    }
+    ACOG_ASSERT(before.parts > 0);
 }
 
 static void show(struct acog_buffer *out, const struct acog_conversation *conversation,
@@ -186,7 +229,9 @@ static void there_and_back(enum acog_surface surface, enum acog_dialect to, stru
     const struct acog_conversation *conversation = read(surface, body, arena, false);
     if (conversation != NULL && write(conversation, &translation, arena, &there)) {
         is_json(acog_buffer_view(&there));
-        if (to != ACOG_DIALECT_GEMINI) { /* it has no surface: nothing reads its requests */
+        if (to == ACOG_DIALECT_GEMINI) {
+            is_gemini_request(acog_buffer_view(&there));
+        } else {
             come_back(surface, conversation, &translation, acog_buffer_view(&there), arena);
         }
     }
