@@ -1,4 +1,5 @@
 -- A test for each promise of legal.lua: `acog test examples/scratch`.
+local acog = require "acog"
 local test = require "acog.test"
 
 local PATHS = {
@@ -138,6 +139,18 @@ test("errors are of the client's dialect", function(t)
   t.is_true(chat(t, gw).json.error.code)
   local reply = gw:post(PATHS.messages, body(t, "messages"))
   t.equal(reply.json.type, "error")
+end)
+
+test("what a translation leaves out is named", function(t)
+  local gw = t.gateway { policy = require "legal", connections = {
+    acog.connection "claude" { dialects = "messages", models = { "claude-haiku-4-5" } },
+  } }
+  local asked = { model = "claude-haiku-4-5", seed = 7, messages = t.hello }
+  for _, stream in ipairs { false, true } do
+    asked.stream = stream
+    local reply = gw:post(PATHS.chat, asked)
+    t.equal({ reply.status, reply.header["x-acog-dropped-params"] }, { 200, "seed" })
+  end
 end)
 
 test("a client that leaves ends it, before the first output and after it", function(t)

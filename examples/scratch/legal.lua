@@ -47,5 +47,9 @@ return acog.policy {
   -- On the same connection, so it never leaves the region either.
   refusal = { empty_200 = true, fallback_model = "gpt-5" },
 
-  response_headers = { ["x-acog-connection"] = "connection", ["x-acog-attempts"] = "attempts" },
+  response_headers = {
+    ["x-acog-connection"] = "connection",
+    ["x-acog-attempts"] = "attempts",
+    ["x-acog-dropped-params"] = "dropped_params", -- what a translation had to leave out
+  },
 }
