@@ -1,5 +1,6 @@
 /* translator_fuzz.c - any bytes as a provider's answer that is told to a client of another dialect. The first byte
- * chooses the two dialects, whether it is a stream, and whether it is told in the other form.
+ * chooses the two dialects, whether it is a stream, whether it is told in the other form, whether the text comes as a
+ * tool's arguments (B20), and whether there is a routing note.
  *
  * Told once, the client's own reader finds a complete answer. And read from the client's dialect it is the same answer
  * as read from the provider's: the same texts, calls, reason and usage (tests/support/answer_recorder.h). A stream is
@@ -30,6 +31,13 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsi
 }
 #endif
 
+/* What of a translation is the request's. */
+struct wish {
+    bool stream;
+    bool schema_by_tool;
+    bool note;
+};
+
 struct play {
     struct acog_model_rules rules;
     struct acog_translation translation;
@@ -39,7 +47,7 @@ struct play {
 };
 
 static void play_init(struct play *play, enum acog_dialect client, enum acog_dialect upstream,
-                      bool stream)
+                      struct wish wish)
 {
     play->rules = acog_model_rules_default(upstream);
     play->translation = (struct acog_translation){
@@ -50,8 +58,10 @@ static void play_init(struct play *play, enum acog_dialect client, enum acog_dia
         .request_id = ACOG_VIEW("r1"),
         .input_tokens_estimate = 7,
         .max_tokens = -1,
-        .stream = stream,
+        .stream = wish.stream,
         .usage_asked = true,
+        .schema_by_tool = wish.schema_by_tool,
+        .note = wish.note ? ACOG_VIEW("by \"m\"\n") : ACOG_VIEW(""),
     };
     acog_buffer_init(&play->told, TOLD_MAX);
     acog_arena_init(&play->arena, ARENA_MAX);
@@ -168,10 +178,10 @@ static bool read(struct play *play, const struct provided *provided,
 }
 
 static bool record(struct recorded_answer *answer, enum acog_dialect client,
-                   const struct provided *provided)
+                   const struct provided *provided, struct wish wish)
 {
     struct play play;
-    play_init(&play, client, provided->dialect, provided->stream);
+    play_init(&play, client, provided->dialect, wish);
     recorded_init(answer);
     recording = answer;
     bool good = read(&play, provided, &recorder_form);
@@ -226,23 +236,23 @@ static const struct acog_answer_writer_form *const forms[][2] = {
 };
 
 /* The same stream in other pieces is told in the same bytes, whether or not it is complete. */
-static void cut(enum acog_dialect client, const struct provided *provided, bool good,
-                const struct acog_buffer *told)
+static void cut(enum acog_dialect client, const struct provided *provided, struct wish wish,
+                bool good, const struct acog_buffer *told)
 {
     struct play play;
-    play_init(&play, client, provided->dialect, true);
+    play_init(&play, client, provided->dialect, wish);
     ACOG_ASSERT(read(&play, provided, forms[client][1]) == good);
     ACOG_ASSERT(is_same_bytes(told, &play.told));
     play_fini(&play);
 }
 
-static void cut_in_pieces(enum acog_dialect client, const struct provided *provided, bool good,
-                          const struct acog_buffer *told)
+static void cut_in_pieces(enum acog_dialect client, const struct provided *provided,
+                          struct wish wish, bool good, const struct acog_buffer *told)
 {
     struct provided cuts = *provided;
     struct acog_buffer crlf;
     cuts.piece = 1;
-    cut(client, &cuts, good, told);
+    cut(client, &cuts, wish, good, told);
     acog_buffer_init(&crlf, TOLD_MAX);
     char before = 0;
     for (size_t i = 0; i < provided->bytes.len; i++) {
@@ -254,31 +264,30 @@ static void cut_in_pieces(enum acog_dialect client, const struct provided *provi
     }
     cuts.piece = PIECE;
     cuts.bytes = acog_buffer_view(&crlf);
-    cut(client, &cuts, good, told);
+    cut(client, &cuts, wish, good, told);
     acog_buffer_fini(&crlf);
 }
 
-/* `stream`: the form in which it is told. */
-static void compare(enum acog_dialect client, const struct provided *provided, bool stream)
+static void compare(enum acog_dialect client, const struct provided *provided, struct wish wish)
 {
     struct play play;
     struct recorded_answer direct;
     struct recorded_answer translated;
-    play_init(&play, client, provided->dialect, stream);
-    bool good = read(&play, provided, forms[client][stream ? 1 : 0]);
+    play_init(&play, client, provided->dialect, wish);
+    bool good = read(&play, provided, forms[client][wish.stream ? 1 : 0]);
     if (good) {
         const struct provided told = {.dialect = client,
                                       .bytes = acog_buffer_view(&play.told),
-                                      .stream = stream,
+                                      .stream = wish.stream,
                                       .piece = TOLD_MAX};
-        ACOG_ASSERT(record(&direct, client, provided));
-        ACOG_ASSERT(record(&translated, client, &told));
+        ACOG_ASSERT(record(&direct, client, provided, wish));
+        ACOG_ASSERT(record(&translated, client, &told, (struct wish){.stream = wish.stream}));
         is_same(&direct, &translated, client);
         recorded_fini(&direct);
         recorded_fini(&translated);
     }
-    if (stream && provided->stream) {
-        cut_in_pieces(client, provided, good, &play.told);
+    if (wish.stream && provided->stream) {
+        cut_in_pieces(client, provided, wish, good, &play.told);
     }
     play_fini(&play);
 }
@@ -290,12 +299,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     bool stream = (data[0] & 0x80U) != 0;
     bool other_form = (data[0] & 0x40U) != 0;
+    const struct wish wish = {
+        .stream = stream != other_form,
+        .schema_by_tool = (data[0] & 0x20U) != 0,
+        .note = (data[0] & 0x10U) != 0,
+    };
     const struct provided provided = {
         .dialect = (enum acog_dialect)((data[0] >> 2U) % ACOG_DIALECT_COUNT),
         .bytes = {.ptr = (const char *)data + CHOICES, .len = size - CHOICES},
         .stream = stream,
         .piece = TOLD_MAX,
     };
-    compare((enum acog_dialect)(data[0] % 3), &provided, stream != other_form);
+    compare((enum acog_dialect)(data[0] % 3), &provided, wish);
     return 0;
 }
