@@ -14,8 +14,16 @@ static void read_models(struct reader *reader, int index, void *target)
     rule->models = reader_texts(reader, index, MODELS_MAX, &rule->model_count);
 }
 
+static void read_header(struct reader *reader, int index, void *target)
+{
+    struct acog_access_rule *rule = target;
+    if (reader_token(reader, index, &rule->header)) {
+        (void)compile_header_tells_no_secret(reader, rule->header);
+    }
+}
+
 static const struct field rule_fields[] = {
-    {.name = "header", .kind = ACOG_FIELD_TOKEN, .offset = RULE(header)},
+    {.name = "header", .kind = ACOG_FIELD_CUSTOM, .read = read_header},
     {.name = "value", .kind = ACOG_FIELD_TEXT, .offset = RULE(value)},
     {.name = "models", .kind = ACOG_FIELD_CUSTOM, .read = read_models},
 };

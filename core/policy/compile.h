@@ -108,6 +108,9 @@ void compile_clocks(struct reader *reader, int index, void *target);
 void compile_errors(struct reader *reader, int index, void *target);
 void compile_stream_error(struct reader *reader, int index, void *target);
 void compile_error_body(struct reader *reader, int index, void *target);
+/* Whether a policy may know of a header; else a finding. */
+bool compile_header_tells_no_secret(struct reader *reader, struct acog_view name);
+
 void compile_access(struct reader *reader, int index, void *target);
 void compile_dlp(struct reader *reader, int index, void *target);
 void compile_dedicated(struct reader *reader, int index, void *target);

@@ -129,8 +129,18 @@ static void read_limits(struct reader *reader, int index, void *target)
                   &((struct acog_snapshot *)target)->limits);
 }
 
-static const char *const secret_headers[] = {"authorization", "cookie", "proxy-authorization",
-                                             "x-api-key"};
+bool compile_header_tells_no_secret(struct reader *reader, struct acog_view name)
+{
+    static const char *const secret[] = {"authorization", "cookie", "proxy-authorization",
+                                         "x-api-key"};
+    for (size_t i = 0; i < FIELD_COUNT_OF(secret); i++) {
+        if (acog_view_equal(name, acog_view_of(secret[i]))) {
+            reader_error(reader, "\"%s\" may hold a secret; a policy never sees it", secret[i]);
+            return false;
+        }
+    }
+    return true;
+}
 
 static void read_client_headers(struct reader *reader, int index, void *target)
 {
@@ -143,12 +153,8 @@ static void read_client_headers(struct reader *reader, int index, void *target)
     for (int i = 1; i <= count; i++) {
         size_t mark = reader_enter(reader, "[%d]", i);
         lua_geti(reader->L, index, i);
-        (void)reader_token(reader, -1, &names[i - 1]);
-        for (size_t j = 0; j < FIELD_COUNT_OF(secret_headers); j++) {
-            if (acog_view_equal(names[i - 1], acog_view_of(secret_headers[j]))) {
-                reader_error(reader, "\"%s\" may hold a secret; a policy never sees it",
-                             secret_headers[j]);
-            }
+        if (reader_token(reader, -1, &names[i - 1])) {
+            (void)compile_header_tells_no_secret(reader, names[i - 1]);
         }
         lua_pop(reader->L, 1);
         reader_leave(reader, mark);

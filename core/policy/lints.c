@@ -318,6 +318,33 @@ static void lint_pin(struct compile *compile, unsigned pinnable)
     }
 }
 
+static bool is_declared(const struct compile *compile, struct acog_view model)
+{
+    for (size_t i = 0; i < compile->candidate_count; i++) {
+        if (is_model(&compile->candidates[i], model)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A model in a spelling that no candidate has allows nothing. */
+static void lint_access(struct compile *compile)
+{
+    const struct acog_policy *policy = &compile->snapshot->policy;
+    for (size_t i = 0; i < policy->access_rule_count; i++) {
+        const struct acog_access_rule *rule = &policy->access_rules[i];
+        for (size_t k = 0; k < rule->model_count; k++) {
+            if (!is_declared(compile, rule->models[k])) {
+                reader_warn(&compile->reader,
+                            "access[%zu]: \"%.*s\" allows nothing: no connection declares a model "
+                            "that is spelt so",
+                            i + 1, ACOG_VIEW_FMT(rule->models[k]));
+            }
+        }
+    }
+}
+
 void compile_policy_lints(struct compile *compile)
 {
     const struct acog_policy *policy = &compile->snapshot->policy;
@@ -327,6 +354,7 @@ void compile_policy_lints(struct compile *compile)
     lint_refusal(compile);
     lint_pin(compile, pinnable);
     lint_data_rules(compile, pinnable);
+    lint_access(compile);
 }
 
 /* -- models ----------------------------------------------------------------------------------------- */

@@ -69,3 +69,9 @@ test("S4.29: a fallback model that the request may not use is unavailable", func
   ask(t, gw, small, "lawyers")
   t.equal(#gw.upstream["a"].requests, 3) -- the refusal, and the fallback model's
 end)
+
+test("each line of a header counts: another one before it is no way out", function(t)
+  local gw = gateway(t, { interns })
+  local body = { model = large, max_tokens = 10, messages = t.hello }
+  t.equal(gw:post("/v1/messages", body, { ["x-team"] = { "lawyers", "interns" } }).status, 403)
+end)

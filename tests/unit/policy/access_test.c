@@ -44,6 +44,7 @@ static void a_rule_that_says_nothing_is_refused(void **state)
         {"{ { headers = \"x-team\", models = \"m\" } }", "header"},
         {"{ { header = \"x team\", models = \"m\" } }", "access[1].header"},
         {"{ { header = \"x-team\", models = { \"\" } } }", "access[1].models"},
+        {"{ { header = \"Authorization\", value = \"x\", models = \"m\" } }", "may hold a secret"},
         {"{ 7 }", "access[1]"},
         {"{ models = \"m\" }", "access"},
     };

@@ -57,6 +57,14 @@ static void a_clock_longer_than_the_total_never_runs_out(void **state)
                       headers)); /* that total is not of an ordinary attempt */
 }
 
+static void an_access_rule_for_a_model_that_nobody_declares_allows_nothing(void **state)
+{
+    (void)state;
+    assert_true(warns(ALONE("access = { { models = { \"m\", \"M\" } } }"),
+                      "access[1]: \"M\" allows nothing"));
+    assert_false(warns(ALONE("access = { { models = \"m\" } }"), "allows nothing"));
+}
+
 static void a_clock_that_can_run_out_is_no_finding(void **state)
 {
     (void)state;
@@ -255,6 +263,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_clock_longer_than_the_total_never_runs_out),
+        cmocka_unit_test(an_access_rule_for_a_model_that_nobody_declares_allows_nothing),
         cmocka_unit_test(a_clock_that_can_run_out_is_no_finding),
         cmocka_unit_test(a_fallback_model_is_declared_where_it_is_asked),
         cmocka_unit_test(a_data_rule_leaves_something),
