@@ -194,7 +194,7 @@ static bool is_spoken(const struct explanation *explanation, size_t rows)
     return false;
 }
 
-/* The surface to explain: as asked for, or the first whose first candidate needs no translation, else the first whose
+/* The surface to explain: as asked for; chat for a body, as for POST /v1/route; for a model the first whose first candidate needs no translation, else the first whose
  * dialect anybody speaks who declares the model. */
 static enum acog_surface choose_surface(struct explanation *explanation)
 {
@@ -202,8 +202,9 @@ static enum acog_surface choose_surface(struct explanation *explanation)
                                                  ACOG_SURFACE_RESPONSES};
     const struct acog_explain_options *options = explanation->options;
     enum acog_surface telling = ACOG_SURFACE_COUNT;
+    bool any = options->any_surface && options->body.ptr == NULL;
     explanation->choosing = true;
-    for (size_t i = 0; options->any_surface && i < sizeof(surfaces) / sizeof(surfaces[0]); i++) {
+    for (size_t i = 0; any && i < sizeof(surfaces) / sizeof(surfaces[0]); i++) {
         bool served = plan_on(explanation, surfaces[i]) && is_spoken(explanation, 1);
         if (served || (telling == ACOG_SURFACE_COUNT && is_spoken(explanation, SIZE_MAX))) {
             telling = surfaces[i];

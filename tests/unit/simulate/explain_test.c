@@ -190,6 +190,14 @@ static void a_body_can_be_given_whole(void **state)
     printed_has(&explained.out, "the request is refused: 400 {");
     assert_int_equal(explained.result, ACOG_EXIT_FAILED);
     explained_fini(&explained);
+    const char *two = written_add(&files, "two.json",
+                                  "{\"model\":\"m-1\",\"n\":2,\"messages\":[{\"role\":\"user\","
+                                  "\"content\":\"hi\"}]}");
+    const char *const of_chat[] = {"--body", two, NULL}; /* not of the API that serves m-1 */
+    explain(&explained, configuration, of_chat);
+    printed_has(&explained.out, "model m-1 on chat");
+    printed_has(&explained.out, "one    direct   m-1  dropped by dialect: n: must be 1");
+    explained_fini(&explained);
     written_fini(&files);
 }
 
