@@ -109,9 +109,10 @@ static bool is_sane_name(struct acog_view name)
     return name.len > 0 && name.len <= ACOG_DROPPED_NAME_MAX;
 }
 
-/* A list that is full stays as it is: the header is for people, and has a cap. */
+/* A list that is full says so: the header is for people, and has a cap. */
 void acog_put_dropped(struct acog_request_writer *writer, struct acog_view name)
 {
+    const struct acog_view more = ACOG_VIEW(", ...");
     struct acog_buffer *list = &writer->dropped;
     size_t before = list->len;
     if (writer->code != ACOG_OK || is_named(acog_buffer_view(list), name)) {
@@ -123,12 +124,15 @@ void acog_put_dropped(struct acog_request_writer *writer, struct acog_view name)
             return;
         }
     }
-    enum acog_code code = before == 0 ? ACOG_OK : acog_buffer_append(list, ACOG_VIEW(", "));
-    if (code == ACOG_OK) {
-        code = acog_buffer_append(list, name);
+    if (before + name.len + 2 * more.len > list->bytes_max) {
+        name = ACOG_VIEW("...");
+        if (is_named(acog_buffer_view(list), name)) {
+            return;
+        }
     }
-    if (code != ACOG_OK) {
-        list->len = before;
+    writer->code = before == 0 ? ACOG_OK : acog_buffer_append(list, ACOG_VIEW(", "));
+    if (writer->code == ACOG_OK) {
+        writer->code = acog_buffer_append(list, name);
     }
 }
 

@@ -241,6 +241,7 @@ static void give(struct acog_exchange *exchange, struct acog_exchange_attempt *a
     bool whole = !attempt->order.stream && attempt->state != ACOG_ATTEMPT_WHOLE;
     attempt->live = true;
     exchange->live = attempt->number;
+    exchange->record.dropped_params = acog_exchange_copy_text(exchange, attempt->dropped);
     exchange->record.committed_ms = exchange->now_ms;
     if (whole) {
         acog_exchange_note_provider(exchange, attempt, acog_buffer_view(&attempt->held));

@@ -6,7 +6,7 @@
  *  "candidates":[{"connection","channel","model","verdict":"dropped","filter","place","reason"}, …],
  *  "attempts":[{"attempt","connection","channel","model","outcome","usage_provenance","tokens","error_code","class",
  *               "cause","clock","status","dispatched_at", times…}, …],
- *  "committed","committed_ms","answered_by","first_output_ms","ended_ms","outcome","policy_fallback","fallback_reason"}
+ *  "committed","committed_ms","answered_by","dropped_params","first_output_ms","ended_ms","outcome","policy_fallback","fallback_reason"}
  *
  * Candidates and attempts that are told in another dialect than the client's have "dialect".
  *
@@ -290,6 +290,7 @@ static void put_end(struct record *record)
     put_time(record, ACOG_VIEW(",\"committed_ms\":"), record->said->committed_ms);
     if (answered_by > 0) {
         put_number(record, ACOG_VIEW(",\"answered_by\":"), (int64_t)answered_by);
+        put_text_if(record, ACOG_VIEW(",\"dropped_params\":"), record->said->dropped_params);
         put_time(record, ACOG_VIEW(",\"first_output_ms\":"),
                  request->attempts[answered_by - 1].first_output_at_ms);
     }

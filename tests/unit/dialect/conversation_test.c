@@ -336,7 +336,7 @@ static void what_is_not_sent_is_named_once_in_letters_that_fit_a_header(void **s
     acog_put_dropped(&writer, ACOG_VIEW("bad,name"));
     acog_put_dropped(&writer, ACOG_VIEW("a_name_that_finds_no_room_any_more_in_the_list"));
     assert_true(acog_view_equal(acog_buffer_view(&writer.dropped),
-                                ACOG_VIEW("seed, logit_bias, (unnamed)")));
+                                ACOG_VIEW("seed, logit_bias, (unnamed), ...")));
     assert_int_equal(writer.code, ACOG_OK);
 }
 

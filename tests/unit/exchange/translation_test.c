@@ -79,6 +79,8 @@ static void a_whole_answer_comes_in_the_clients_dialect(void **state)
     assert_told(&driver, "\"content\":\"Hello\"");
     assert_told(&driver, "\"finish_reason\":\"stop\"");
     driver_header_is(&driver, "x-acog-dropped-params: seed\n");
+    assert_true(
+        acog_view_equal(acog_exchange_record(driver.exchange)->dropped_params, ACOG_VIEW("seed")));
     const struct acog_exchange_record *record = acog_exchange_record(driver.exchange);
     assert_int_equal(record->usage.input_tokens, 5);
     assert_false(record->usage_estimated);
