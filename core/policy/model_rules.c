@@ -81,17 +81,19 @@ static bool push_known(struct reader *reader, struct acog_view id)
     return false;
 }
 
-/* By the one dialect that the connection speaks; of one that speaks several, what OpenAI's models take. */
+/* By the dialect that a request of another one is translated to. */
 static struct acog_model_rules defaults(unsigned dialects)
 {
-    static const enum acog_dialect own_first[] = {ACOG_DIALECT_MESSAGES, ACOG_DIALECT_GEMINI};
+    static const enum acog_surface surfaces[] = {ACOG_SURFACE_CHAT, ACOG_SURFACE_MESSAGES,
+                                                 ACOG_SURFACE_RESPONSES};
 
-    for (size_t i = 0; i < FIELD_COUNT_OF(own_first); i++) {
-        if (dialects == ACOG_BIT(own_first[i])) {
-            return acog_model_rules_default(own_first[i]);
+    for (size_t i = 0; i < FIELD_COUNT_OF(surfaces); i++) {
+        enum acog_dialect dialect = acog_dialect_for(surfaces[i], dialects);
+        if (dialect != ACOG_DIALECT_COUNT && dialect != acog_surface_dialect(surfaces[i])) {
+            return acog_model_rules_default(dialect);
         }
     }
-    return acog_model_rules_default(ACOG_DIALECT_CHAT);
+    return acog_model_rules_default(ACOG_DIALECT_CHAT); /* nobody asks */
 }
 
 void compile_keep_rules(struct reader *reader, int index, void *target)

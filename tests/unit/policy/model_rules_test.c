@@ -66,6 +66,9 @@ static void an_unknown_model_has_what_its_dialect_takes_for_granted(void **state
     assert_true(chat.temperature_max > 1.5);
     assert_false(chat.top_k);
     assert_int_equal(chat.largest_output_tokens, -1);
+    struct acog_model_rules both = /* a responses client's request is told to it as messages */
+        rules_of(ON("dialects = { \"chat\", \"messages\" }, models = { \"mine\" }"));
+    assert_int_equal(both.schema, ACOG_SCHEMA_TOOL);
 }
 
 static void the_configuration_has_the_last_word(void **state)
