@@ -1,7 +1,8 @@
 /* property_test.c - what must hold whatever the policy, the providers, the clients and the time do.
  *
- * Random policies in rows, several requests at once over the same circuits, random events in any order that a driver
- * could produce, late and repeated ones included. An observer that knows only events and actions keeps its own books
+ * Random policies in rows, two of them alive at a time as around a reload, several requests at once over the same
+ * circuits, each under the snapshot that it arrived with; random events in any order that a driver could produce, late
+ * and repeated ones included. An observer that knows only events and actions keeps its own books
  * and compares after every step. The seed is printed; ACOG_PROPERTY_SEED repeats a run.
  */
 #include "acog/engine.h"
@@ -21,8 +22,19 @@
 #define ENDING_STEPS \
     400 /* in which every request must have ended, once nothing holds it any more */
 
+#define SNAPSHOTS 2 /* alive at once */
+
+/* A snapshot, and the rows of its policy. */
+struct drawn {
+    struct engine_rows *rows;
+    struct acog_classify_row classify[8];
+    struct acog_clock_row clocks[10];
+    struct acog_pin_value pin_values[ACOG_CHANNEL_COUNT];
+};
+
 /* What the observer knows of one request. */
 struct observed {
+    const struct drawn *drawn; /* what it arrived with */
     struct acog_request request;
     struct acog_plan_row plan[ACOG_PLAN_MAX]; /* lent to `request` */
     struct acog_request_facts facts;
@@ -51,10 +63,9 @@ struct observed {
 
 struct chaos {
     uint64_t random;
-    struct engine_rows *rows;
-    struct acog_classify_row classify[8];
-    struct acog_clock_row clocks[10];
-    struct acog_pin_value pin_values[ACOG_CHANNEL_COUNT];
+    struct drawn drawn[SNAPSHOTS];
+    struct drawn *drawing;      /* the one that is being drawn */
+    struct engine_rows *shared; /* whose circuits and counters all use */
     struct observed observed[REQUESTS];
     int64_t now_ms;
     /* what the policy answers with */
@@ -107,7 +118,7 @@ static void random_classes(struct chaos *chaos, struct acog_policy *policy)
         }
     }
     for (size_t i = 0; i < 8; i++) {
-        chaos->classify[i] = (struct acog_classify_row){
+        chaos->drawing->classify[i] = (struct acog_classify_row){
             .causes = one_in(chaos, 2) ? (unsigned)between(chaos, 0, 0x7ff) : 0,
             .status_from = one_in(chaos, 3) ? 500 : 0,
             .status_to = 599,
@@ -116,14 +127,14 @@ static void random_classes(struct chaos *chaos, struct acog_policy *policy)
             .class = (enum acog_failure_class)between(chaos, 0, ACOG_CLASS_COUNT - 1),
         };
     }
-    policy->classify = chaos->classify;
+    policy->classify = chaos->drawing->classify;
     policy->classify_count = (size_t)between(chaos, 1, 8);
 }
 
 static void random_clocks(struct chaos *chaos, struct acog_policy *policy)
 {
     for (size_t i = 0; i < 10; i++) {
-        chaos->clocks[i] = (struct acog_clock_row){
+        chaos->drawing->clocks[i] = (struct acog_clock_row){
             .clock = (enum acog_clock)between(chaos, 0, ACOG_CLOCK_COUNT - 1),
             .stream = one_in(chaos, 2),
             .whole = one_in(chaos, 2),
@@ -136,7 +147,7 @@ static void random_clocks(struct chaos *chaos, struct acog_policy *policy)
                         .cap_ms = between(chaos, 0, 5000)},
         };
     }
-    policy->clocks = chaos->clocks;
+    policy->clocks = chaos->drawing->clocks;
     policy->clock_count = (size_t)between(chaos, 0, 10);
     policy->last_floor = (struct acog_last_floor){
         .place = (enum acog_floor_place)between(chaos, 0, ACOG_FLOOR_LAST), .base_ms = 3000};
@@ -196,7 +207,7 @@ static void random_policy(struct chaos *chaos, struct acog_policy *policy)
         .started_on = (unsigned)between(chaos, 0, 0x3f),
         .fail_when_full = one_in(chaos, 2)};
     policy->pin = (struct acog_pin){.scope = (enum acog_pin_scope)between(chaos, 0, 2),
-                                    .values = chaos->pin_values,
+                                    .values = chaos->drawing->pin_values,
                                     .value_count = ACOG_CHANNEL_COUNT,
                                     .failover_inside = one_in(chaos, 2)};
     policy->refusal = (struct acog_refusal){
@@ -212,8 +223,9 @@ static void random_connections(struct chaos *chaos)
     static const char *const ids[] = {"a", "b", "c", "d", "e", "f"};
     size_t count = (size_t)between(chaos, 1, 6);
     for (size_t i = 0; i < count; i++) {
-        struct acog_connection *connection = engine_rows_connection(
-            chaos->rows, ids[i], (enum acog_channel)between(chaos, 0, ACOG_CHANNEL_COUNT - 1));
+        struct acog_connection *connection =
+            engine_rows_connection(chaos->drawing->rows, ids[i],
+                                   (enum acog_channel)between(chaos, 0, ACOG_CHANNEL_COUNT - 1));
         connection->is_default = i == 0 && one_in(chaos, 3);
         connection->slow = one_in(chaos, 4);
         connection->weight = (uint32_t)between(chaos, 1, 3);
@@ -222,56 +234,67 @@ static void random_connections(struct chaos *chaos)
         if (one_in(chaos, 8)) {
             connection->dialects = ACOG_BIT(ACOG_DIALECT_GEMINI);
         }
-        struct acog_candidate *candidate = engine_rows_candidate(chaos->rows, connection, "m");
+        struct acog_candidate *candidate =
+            engine_rows_candidate(chaos->drawing->rows, connection, "m");
         candidate->reasoning = one_in(chaos, 3);
         candidate->priced = one_in(chaos, 2);
         candidate->input_price = (double)between(chaos, 1, 3);
         if (one_in(chaos, 2)) {
-            engine_rows_candidate(chaos->rows, connection, "fallback");
+            engine_rows_candidate(chaos->drawing->rows, connection, "fallback");
         }
         if (one_in(chaos, 4)) {
-            engine_rows_takes_over(chaos->rows, ids[i],
+            engine_rows_takes_over(chaos->drawing->rows, ids[i],
                                    one_in(chaos, 2) ? "refusal:hate" : "throttled");
         }
     }
 }
 
-static void new_policy(struct chaos *chaos)
+static void draw_policy(struct chaos *chaos)
 {
     static const char *const channels[] = {"direct", "bedrock", "vertex", "azure", "custom"};
-    if (chaos->rows != NULL) {
-        engine_rows_free(&chaos->rows);
+    if (chaos->drawing->rows != NULL) {
+        engine_rows_free(&chaos->drawing->rows);
     }
-    chaos->rows = engine_rows_new(ENGINE_POLICY_ACOG);
+    chaos->drawing->rows = engine_rows_new(ENGINE_POLICY_ACOG);
     for (size_t i = 0; i < ACOG_CHANNEL_COUNT; i++) {
-        chaos->pin_values[i] =
+        chaos->drawing->pin_values[i] =
             (struct acog_pin_value){acog_view_of(channels[i]), (enum acog_channel)i};
     }
-    random_policy(chaos, &chaos->rows->snapshot.policy);
+    random_policy(chaos, &chaos->drawing->rows->snapshot.policy);
     random_connections(chaos);
+}
+
+static void new_policies(struct chaos *chaos)
+{
+    for (size_t i = 0; i < SNAPSHOTS; i++) {
+        chaos->drawing = &chaos->drawn[i];
+        draw_policy(chaos);
+    }
+    chaos->shared = chaos->drawn[0].rows;
 }
 
 /* -- the observer ---------------------------------------------------------------------------------- */
 
-static const struct acog_connection *connection_of(const struct chaos *chaos, uint16_t candidate)
+static const struct acog_connection *connection_of(const struct observed *seen, uint16_t candidate)
 {
-    return &chaos->rows->connections[chaos->rows->candidates[candidate].connection];
+    const struct engine_rows *rows = seen->drawn->rows;
+    return &rows->connections[rows->candidates[candidate].connection];
 }
 
-static bool is_pinned_away(const struct chaos *chaos, const struct observed *seen,
-                           const struct acog_connection *connection)
+static bool is_pinned_away(const struct observed *seen, const struct acog_connection *connection)
 {
-    enum acog_pin_scope scope = chaos->rows->snapshot.policy.pin.scope;
-    struct acog_view has =
-        scope == ACOG_PIN_CONNECTION ? connection->id : chaos->pin_values[connection->channel].text;
+    enum acog_pin_scope scope = seen->drawn->rows->snapshot.policy.pin.scope;
+    struct acog_view has = scope == ACOG_PIN_CONNECTION
+                               ? connection->id
+                               : seen->drawn->pin_values[connection->channel].text;
     return seen->request.pinned && !acog_view_equal(has, seen->facts.pins[0]);
 }
 
 static void see_dispatch(struct chaos *chaos, struct observed *seen,
                          const struct acog_action *action)
 {
-    const struct acog_policy *policy = &chaos->rows->snapshot.policy;
-    const struct acog_connection *connection = connection_of(chaos, action->dispatch.candidate);
+    const struct acog_policy *policy = &seen->drawn->rows->snapshot.policy;
+    const struct acog_connection *connection = connection_of(seen, action->dispatch.candidate);
     assert_false(seen->client_gone);
     assert_int_equal(seen->committed, 0); /* never a second upstream after the first output */
     assert_int_equal(seen->live, 0);      /* never two at once */
@@ -296,7 +319,7 @@ static void see_dispatch(struct chaos *chaos, struct observed *seen,
     assert_int_not_equal(connection->usable, ACOG_USABLE_NO);
     assert_int_equal(attempt->fallback, seen->kept != 0);
     if (!attempt->fallback) {
-        assert_false(is_pinned_away(chaos, seen, connection));
+        assert_false(is_pinned_away(seen, connection));
         assert_true(connection->takes_over_count == 0 || seen->a_failure_was_seen);
         assert_true(!seen->request.exclusive || connection->is_default);
     }
@@ -409,7 +432,8 @@ static void compare_books(const struct chaos *chaos)
         for (size_t a = 0; a < seen->request.attempt_count; a++) {
             const struct acog_attempt_row *attempt = &seen->request.attempts[a];
             assert_int_equal(attempt->live, seen->live == a + 1);
-            const struct acog_candidate *candidate = &chaos->rows->candidates[attempt->candidate];
+            const struct acog_candidate *candidate =
+                &seen->drawn->rows->candidates[attempt->candidate];
             in_flight[candidate->connection] += attempt->live ? 1 : 0;
             if (attempt->has_ticket && attempt->ticket.probe) {
                 assert_true(attempt->live);
@@ -417,11 +441,11 @@ static void compare_books(const struct chaos *chaos)
             }
         }
     }
-    for (size_t i = 0; i < chaos->rows->snapshot.connection_count; i++) {
-        assert_int_equal(atomic_load(&chaos->rows->spreads[i].in_flight), in_flight[i]);
+    for (size_t i = 0; i < ENGINE_CONNECTIONS_MAX; i++) {
+        assert_int_equal(atomic_load(&chaos->shared->spreads[i].in_flight), in_flight[i]);
     }
     for (size_t i = 0; i < ENGINE_CELLS_MAX; i++) {
-        uint64_t word = atomic_load(&chaos->rows->circuits[i].circuit);
+        uint64_t word = atomic_load(&chaos->shared->circuits[i].circuit);
         bool probing = acog_circuit_unpack(word).state == ACOG_CIRCUIT_PROBING;
         assert_int_equal(probes[i], probing ? 1 : 0); /* one at most, and none is lost */
     }
@@ -444,7 +468,8 @@ static void step(struct chaos *chaos, struct observed *seen, struct acog_event *
         seen->client_gone = !seen->finished || seen->client_gone;
     }
     bool was_finished = seen->finished;
-    acog_engine_step(&chaos->rows->snapshot, &chaos->rows->shared, &seen->request, event, &actions);
+    acog_engine_step(&seen->drawn->rows->snapshot, &chaos->shared->shared, &seen->request, event,
+                     &actions);
     assert_true(!was_finished || actions.count == 0);
     /* COMMIT and KEEP_REPLY may still name an attempt that ended with this very event. */
     for (size_t i = 0; i < actions.count; i++) {
@@ -468,6 +493,7 @@ static void arrive(struct chaos *chaos, struct observed *seen)
 {
     static const char *const pins[] = {"direct", "bedrock", "a", "b", "moon"};
     *seen = (struct observed){
+        .drawn = &chaos->drawn[between(chaos, 0, SNAPSHOTS - 1)],
         .request.plan = seen->plan,
         .facts = {.surface = ACOG_SURFACE_CHAT,
                   .stream = one_in(chaos, 2),
@@ -484,11 +510,12 @@ static void arrive(struct chaos *chaos, struct observed *seen)
     step(chaos, seen, &event);
 }
 
-static size_t match_for(struct chaos *chaos, struct acog_view model)
+static size_t match_for(struct chaos *chaos, const struct observed *seen, struct acog_view model)
 {
+    const struct engine_rows *rows = seen->drawn->rows;
     size_t count = 0;
-    for (size_t i = 0; i < chaos->rows->snapshot.candidate_count; i++) {
-        if (acog_view_equal(chaos->rows->candidates[i].declared, model)) {
+    for (size_t i = 0; i < rows->snapshot.candidate_count; i++) {
+        if (acog_view_equal(rows->candidates[i].declared, model)) {
             chaos->candidates[count++] = (uint16_t)i;
         }
     }
@@ -509,7 +536,7 @@ static void answer(struct chaos *chaos, struct observed *seen)
     }
     switch (seen->ask.kind) {
     case ACOG_SLOT_MATCH:
-        event.answer.count = match_for(chaos, seen->ask.model);
+        event.answer.count = match_for(chaos, seen, seen->ask.model);
         event.answer.candidates = chaos->candidates;
         break;
     case ACOG_SLOT_TRANSLATION:
@@ -649,7 +676,7 @@ static void end_all(struct chaos *chaos)
         end_request(chaos, &chaos->observed[i]);
     }
     for (size_t i = 0; i < ENGINE_CONNECTIONS_MAX; i++) {
-        assert_int_equal(atomic_load(&chaos->rows->spreads[i].in_flight), 0);
+        assert_int_equal(atomic_load(&chaos->shared->spreads[i].in_flight), 0);
     }
     memset(chaos->observed, 0, sizeof chaos->observed);
 }
@@ -676,12 +703,14 @@ static void whatever_happens_a_request_is_answered_once(void **state)
             if (i > 0) {
                 end_all(&chaos);
             }
-            new_policy(&chaos);
+            new_policies(&chaos);
         }
         random_event(&chaos);
     }
     end_all(&chaos);
-    engine_rows_free(&chaos.rows);
+    for (size_t i = 0; i < SNAPSHOTS; i++) {
+        engine_rows_free(&chaos.drawn[i].rows);
+    }
     printf("[ SEEN     ] completed %zu failed %zu cancelled %zu incomplete %zu, commits %zu, "
            "replays %zu, probes %zu, extra tries %zu\n",
            chaos.ends_seen[ACOG_OUTCOME_COMPLETED], chaos.ends_seen[ACOG_OUTCOME_FAILED],
