@@ -136,10 +136,10 @@ static void is_gemini_request(struct acog_view body)
 }
 
 static void show(struct acog_buffer *out, const struct acog_conversation *conversation,
-                 enum acog_dialect via)
+                 const struct normal_trip *trip)
 {
     acog_buffer_init(out, BODY_MAX * 4);
-    normal_turns(out, conversation, via);
+    normal_turns(out, conversation, ACOG_BIT(trip->from) | ACOG_BIT(trip->via));
 }
 
 static void is_equal(const struct acog_buffer *first, const struct acog_buffer *back)
@@ -169,8 +169,8 @@ static void is_same(const struct normal_trip *trip, bool by_tool)
 {
     struct acog_buffer first;
     struct acog_buffer back;
-    show(&first, trip->first, trip->via);
-    show(&back, trip->back, trip->via);
+    show(&first, trip->first, trip);
+    show(&back, trip->back, trip);
     is_equal(&first, &back);
     acog_buffer_fini(&first);
     acog_buffer_fini(&back);

@@ -1,6 +1,7 @@
 /* conversation_normal.h - what must be the same in a conversation and in the one that comes back from another dialect.
  *
- * What is compared as a text, part by part (normal_turns):
+ * What is compared as a text, part by part (normal_turns; `told`: the dialects that it was told in on its way, there and
+ * back):
  *
  *   system "…"                    all leading system texts, a blank line between them, as responses has them
  *   user text "…"                 a system text between the turns counts as a user's "<system>…</system>" (B14)
@@ -86,20 +87,20 @@ static inline void normal_put_call_number(struct acog_buffer *out, const struct 
 }
 
 static inline void normal_put_result(struct acog_buffer *out, const struct acog_turn *calls,
-                                     const struct acog_part *result, enum acog_dialect via)
+                                     const struct acog_part *result, unsigned told)
 {
     normal_put(out, ACOG_VIEW("user result "));
     normal_put_call_number(out, calls, result->id);
     normal_put(out, result->is_error ? ACOG_VIEW(" \"Error: ") : ACOG_VIEW(" \""));
     for (const struct acog_part *part = result->content.first; part != NULL; part = part->next) {
-        bool moved = via == ACOG_DIALECT_CHAT && part->kind == ACOG_PART_MEDIA;
+        bool moved = (told & ACOG_BIT(ACOG_DIALECT_CHAT)) != 0 && part->kind == ACOG_PART_MEDIA;
         if (normal_is_text(part) && !moved) {
             normal_put_text(out, normal_text_of(part));
         }
     }
     normal_put(out, ACOG_VIEW("\"\n"));
     for (const struct acog_part *part = result->content.first;
-         part != NULL && via != ACOG_DIALECT_CHAT; part = part->next) {
+         part != NULL && (told & ACOG_BIT(ACOG_DIALECT_CHAT)) == 0; part = part->next) {
         if (!normal_is_text(part)) {
             normal_put_media(out, &part->media);
         }
@@ -121,13 +122,13 @@ static inline void normal_put_moved(struct acog_buffer *out, const struct acog_t
 }
 
 static inline void normal_put_user(struct acog_buffer *out, const struct acog_turn *calls,
-                                   const struct acog_turn *turn, enum acog_dialect via)
+                                   const struct acog_turn *turn, unsigned told)
 {
     const struct acog_part *part = turn->parts.first;
     for (; part != NULL && part->kind == ACOG_PART_TOOL_RESULT; part = part->next) {
-        normal_put_result(out, calls, part, via);
+        normal_put_result(out, calls, part, told);
     }
-    if (via == ACOG_DIALECT_CHAT) {
+    if ((told & ACOG_BIT(ACOG_DIALECT_CHAT)) != 0) {
         normal_put_moved(out, turn);
     }
     for (; part != NULL; part = part->next) {
@@ -164,21 +165,21 @@ static inline void normal_put_call(struct acog_buffer *out, const struct acog_pa
 }
 
 static inline void normal_put_assistant(struct acog_buffer *out, const struct acog_turn *turn,
-                                        enum acog_dialect via)
+                                        unsigned told)
 {
     for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
         bool refusal = part->kind == ACOG_PART_REFUSAL;
-        if (normal_is_text(part) || (refusal && via == ACOG_DIALECT_MESSAGES)) {
+        if (normal_is_text(part) || (refusal && (told & ACOG_BIT(ACOG_DIALECT_MESSAGES)) != 0)) {
             normal_put(out, ACOG_VIEW("assistant text \""));
             normal_put_text(out, normal_text_of(part));
             normal_put(out, ACOG_VIEW("\"\n"));
-        } else if (refusal && via != ACOG_DIALECT_CHAT) {
+        } else if (refusal && (told & ACOG_BIT(ACOG_DIALECT_CHAT)) == 0) {
             normal_put(out, ACOG_VIEW("assistant refusal \""));
             normal_put_text(out, acog_text_of(part->text));
             normal_put(out, ACOG_VIEW("\"\n"));
         }
     }
-    if (via == ACOG_DIALECT_CHAT) {
+    if ((told & ACOG_BIT(ACOG_DIALECT_CHAT)) != 0) {
         normal_put_refusals(out, turn);
     }
     for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
@@ -217,7 +218,7 @@ static inline bool normal_only_thought(const struct acog_turn *turn)
 }
 
 static inline void normal_turns(struct acog_buffer *out,
-                                const struct acog_conversation *conversation, enum acog_dialect via)
+                                const struct acog_conversation *conversation, unsigned told)
 {
     const struct acog_turn *calls = NULL; /* the assistant's turn before */
     const struct acog_turn *turn = conversation->turns;
@@ -233,10 +234,10 @@ static inline void normal_turns(struct acog_buffer *out,
     for (; turn != NULL; turn = turn->next) {
         switch (turn->role) {
         case ACOG_TURN_USER:
-            normal_put_user(out, calls, turn, via);
+            normal_put_user(out, calls, turn, told);
             break;
         case ACOG_TURN_ASSISTANT:
-            normal_put_assistant(out, turn, via);
+            normal_put_assistant(out, turn, told);
             break;
         case ACOG_TURN_SYSTEM:
             normal_put_downgraded(out, turn);
