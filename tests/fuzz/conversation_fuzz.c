@@ -175,8 +175,10 @@ static void is_same(const struct normal_trip *trip, bool by_tool)
     acog_buffer_fini(&first);
     acog_buffer_fini(&back);
     /* A list of names that may be cut proves nothing. */
-    if (trip->dropped[0].len + ACOG_DROPPED_NAME_MAX > ACOG_DROPPED_BYTES_MAX) {
-        return;
+    for (int i = 0; i < 2; i++) {
+        if (trip->dropped[i].len + ACOG_DROPPED_NAME_MAX > ACOG_DROPPED_BYTES_MAX) {
+            return;
+        }
     }
     normal_settings(trip, by_tool);
     if (!by_tool) {

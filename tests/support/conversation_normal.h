@@ -12,8 +12,8 @@
  *   assistant refusal "…"         through chat behind the texts, and all as one
  *   assistant call NAME {…}
  *
- * Losses of the table in core/dialect/README.md that it leaves out: reasoning (its maker alone gets it back, B28, B39), cache markers, names and
- * details of media, the spelling of call ids (B08).
+ * Losses of the table in core/dialect/README.md that it leaves out: reasoning (its maker alone gets it back, B28, B39),
+ * cache markers, names and details of media, the spelling of call ids (B08).
  *
  * The rest, field by field (normal_settings): the same, or named to the client as dropped.
  */
