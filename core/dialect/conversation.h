@@ -250,8 +250,8 @@ void acog_messages_read_conversation(struct acog_conversation_builder *builder,
 void acog_responses_read_conversation(struct acog_conversation_builder *builder,
                                       struct acog_json_value body);
 
-#define ACOG_DROPPED_NAME_MAX  64   /* of one field's name in the header */
-#define ACOG_DROPPED_BYTES_MAX 250  /* of all of them: what the header shows */
+#define ACOG_DROPPED_NAME_MAX  64  /* of one field's name in the header */
+#define ACOG_DROPPED_BYTES_MAX 250 /* of all of them: what the header shows */
 
 /* A request being written: appends fail softly, the first failure is kept. */
 struct acog_request_writer {

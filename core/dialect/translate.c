@@ -217,16 +217,6 @@ enum acog_code acog_translator_end(struct acog_translator *translator, struct ac
 
 /* -- for a terminal frame -------------------------------------------------------------------------- */
 
-struct acog_view acog_translator_id(const struct acog_translator *translator)
-{
-    return acog_flow_name_view(&translator->flow.id);
-}
-
-struct acog_view acog_translator_model(const struct acog_translator *translator)
-{
-    return acog_flow_name_view(&translator->flow.model);
-}
-
 int64_t acog_translator_next_sequence(const struct acog_translator *translator)
 {
     return translator->flow.sequence;

@@ -146,7 +146,8 @@ struct acog_exchange_record {
     unsigned planned_status;     /* with which that request would be refused; 0: it would be sent */
     unsigned status;             /* told to the client; 0: it left before */
     struct acog_view error_code; /* told to the client, or empty */
-    struct acog_view dropped_params; /* names of fields that the answering connection was not sent */
+    struct acog_view
+        dropped_params; /* names of fields that the answering connection was not sent */
     uint64_t request_bytes;
     uint64_t reply_bytes;    /* body */
     struct acog_usage usage; /* of the answer that was given */

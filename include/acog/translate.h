@@ -91,10 +91,7 @@ enum acog_code acog_translator_event(struct acog_translator *translator, struct 
 enum acog_code acog_translator_end(struct acog_translator *translator,
                                    struct acog_buffer *out) ACOG_MUST_CHECK;
 
-/* For a terminal frame: the answer's id in the client's dialect and the model that answers, as announced, or empty;
- * and the number of the next event (responses). */
-struct acog_view acog_translator_id(const struct acog_translator *translator);
-struct acog_view acog_translator_model(const struct acog_translator *translator);
+/* For a terminal frame: the number of the next event (responses). */
 int64_t acog_translator_next_sequence(const struct acog_translator *translator);
 
 /* The usage as told to the client, estimated where the provider gave none: input_tokens holds the cached and the
