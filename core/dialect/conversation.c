@@ -439,6 +439,17 @@ static void tidy_turns(struct acog_conversation_builder *builder)
     }
 }
 
+/* What a blank turn stood before is leading now. */
+static void lead_with_system(struct acog_conversation *conversation)
+{
+    while (conversation->turns != NULL && conversation->turns->role == ACOG_TURN_SYSTEM) {
+        struct acog_part_list parts = conversation->turns->parts;
+        append_part(&conversation->system, parts.first);
+        conversation->system.last = parts.last;
+        conversation->turns = conversation->turns->next;
+    }
+}
+
 static void tidy_results(const struct acog_conversation *conversation)
 {
     for (const struct acog_turn *turn = conversation->turns; turn != NULL; turn = turn->next) {
@@ -478,6 +489,7 @@ void acog_builder_finish(struct acog_conversation_builder *builder)
         return;
     }
     tidy_turns(builder);
+    lead_with_system(builder->conversation);
     drop_blank(&builder->conversation->system);
     tidy_results(builder->conversation);
     check_turns(builder);

@@ -143,7 +143,8 @@ static inline void record_finish(struct acog_flow *flow, void *writer)
     switch (flow->finish.reason) {
     case ACOG_FINISH_STOP:
     case ACOG_FINISH_STOP_SEQUENCE:
-        recording->reason = ACOG_FINISH_STOP;
+        /* Responses tells a stop behind a call as it tells a call. */
+        recording->reason = recording->calls.len > 0 ? ACOG_FINISH_CALLS : ACOG_FINISH_STOP;
         break;
     case ACOG_FINISH_LENGTH:
     case ACOG_FINISH_CONTEXT:

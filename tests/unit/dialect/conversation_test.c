@@ -128,6 +128,17 @@ static void turns_that_meet_over_a_blank_one_are_one(void **state)
     finishes_as(&scene, "user text \"a\"\nuser text \"b\"\n");
 }
 
+static void system_words_behind_a_blank_turn_are_leading(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    (void)say(&scene, ACOG_TURN_USER, "\" \"");
+    (void)say(&scene, ACOG_TURN_SYSTEM, "\"be brief\"");
+    (void)say(&scene, ACOG_TURN_USER, "\"go\"");
+    finishes_as(&scene, "system text \"be brief\"\nuser text \"go\"\n");
+}
+
 static void a_conversation_says_something(void **state)
 {
     (void)state;
@@ -346,6 +357,7 @@ int main(void)
         cmocka_unit_test(neighbours_of_one_role_are_one_turn_with_results_first_and_calls_last),
         cmocka_unit_test(a_blank_text_goes_and_its_marker_moves_to_what_stands_before_it),
         cmocka_unit_test(turns_that_meet_over_a_blank_one_are_one),
+        cmocka_unit_test(system_words_behind_a_blank_turn_are_leading),
         cmocka_unit_test(a_conversation_says_something),
         cmocka_unit_test(a_blank_refusal_or_document_goes_like_a_blank_text),
         cmocka_unit_test(a_call_without_arguments_has_an_empty_object),
