@@ -237,7 +237,7 @@ static void plan_sampling(struct acog_request_writer *writer, struct plan *plan)
         !writer->translation->rules->temperature) {
         return;
     }
-    if (acog_json_double(*top_p, &number) && number > 0.9999) {
+    if (acog_json_double(*top_p, &number) && number > 0.9999 && number < 1.0001) {
         *top_p = (struct acog_json_value){.raw = {0}};
     } else if (acog_json_double(*temperature, &number) && number > 0.9999) {
         drop_field(writer, plan, ACOG_FIELD_TEMPERATURE);

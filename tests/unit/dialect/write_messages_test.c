@@ -156,6 +156,10 @@ static void temperature_and_top_p_are_not_sent_together(void **state)
     holds(&run, "top_p", NULL);
     drops(&run, "");
     end(&run);
+    run = chat_with(haiku(), ",'temperature':0.5,'top_p':5");
+    holds(&run, "top_p", NULL);
+    drops(&run, "top_p");
+    end(&run);
     run = chat_with(haiku(), ",'temperature':1,'top_p':0.9");
     holds(&run, "temperature", NULL);
     holds(&run, "top_p", "0.9");
