@@ -308,11 +308,18 @@ static const struct allowed names[] = {
 
 #define NAME_COUNT (sizeof(names) / sizeof(names[0]))
 
+/* The base functions come first: they are globals themselves. */
+static const luaL_Reg libraries[] = {
+    {LUA_GNAME, luaopen_base},        {LUA_MATHLIBNAME, luaopen_math},
+    {LUA_STRLIBNAME, luaopen_string}, {LUA_TABLIBNAME, luaopen_table},
+    {LUA_UTF8LIBNAME, luaopen_utf8},
+};
+
+#define LIBRARY_COUNT (sizeof(libraries) / sizeof(libraries[0]))
+
 /* The globals: the base functions, and the libraries by their names. */
 const char *acog_lua_sandbox_name(size_t n)
 {
-    static const char *const library_names[] = {LUA_MATHLIBNAME, LUA_STRLIBNAME, LUA_TABLIBNAME,
-                                                LUA_UTF8LIBNAME};
     size_t base_count = 0;
     while (strcmp(names[base_count].library, LUA_GNAME) == 0) {
         base_count++;
@@ -320,15 +327,9 @@ const char *acog_lua_sandbox_name(size_t n)
     if (n < base_count) {
         return names[n].name;
     }
-    n -= base_count;
-    return n < sizeof(library_names) / sizeof(library_names[0]) ? library_names[n] : NULL;
+    n = n - base_count + 1;
+    return n < LIBRARY_COUNT ? libraries[n].name : NULL;
 }
-
-static const luaL_Reg libraries[] = {
-    {LUA_GNAME, luaopen_base},        {LUA_MATHLIBNAME, luaopen_math},
-    {LUA_STRLIBNAME, luaopen_string}, {LUA_TABLIBNAME, luaopen_table},
-    {LUA_UTF8LIBNAME, luaopen_utf8},
-};
 
 /* Pushes what a chunk sees of the library whose own table is on top. [-1, +1] */
 static void push_allowed(lua_State *L, const char *library)
@@ -421,7 +422,7 @@ static int open_sandbox(lua_State *L)
 {
     lua_newtable(L);
     int seen = lua_gettop(L);
-    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+    for (size_t i = 0; i < LIBRARY_COUNT; i++) {
         const char *library = libraries[i].name;
         luaL_requiref(L, library, libraries[i].func, 0);
         push_allowed(L, library);

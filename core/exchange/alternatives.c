@@ -1,4 +1,4 @@
-/* alternatives.c - other models that could be asked for now, for an error that names them (S3.21).
+/* alternatives.c - other models that would be admitted at the moment, for an error that names them (S3.21).
  *
  * They are looked for only when an answer's text asks for them. A model counts when an ordinary connection of the
  * client's dialect declares it and its circuit admits: so the client that follows the hint is not sent in a circle.
