@@ -280,7 +280,7 @@ static void on_policy_answered(struct acog_step *step, const struct acog_answer 
     if (request->asked == ACOG_SLOT_USABLE) {
         acog_attempt_usable_answered(step, answer);
     } else if (request->kept_attempt != 0) {
-        acog_refusal_matched(step, answer);
+        acog_refusal_answered(step, answer);
     } else {
         acog_plan_answered(step, answer);
     }

@@ -111,24 +111,29 @@ static void fill_rows(struct acog_step *step, const uint16_t *candidates, size_t
 
 /* -- the built-in filters -------------------------------------------------------------------------- */
 
+enum acog_dialect acog_plan_dialect_for(const struct acog_step *step, uint16_t candidate)
+{
+    return acog_dialect_for(step->request->facts->surface,
+                            acog_step_connection(step, candidate)->dialects);
+}
+
 #define NOT_SPOKEN ACOG_VIEW("does not speak this API")
 
 /* Asks whether the request can be translated for those that do not speak the client's dialect but another one. */
 static void filter_dialect(struct acog_step *step)
 {
     struct acog_request *request = step->request;
-    enum acog_surface surface = request->facts->surface;
+    enum acog_dialect client = acog_surface_dialect(request->facts->surface);
     size_t i = 0;
     request->asked_count = 0;
     while (i < request->kept_count) {
         uint16_t candidate = request->plan[i].candidate;
-        enum acog_dialect dialect =
-            acog_dialect_for(surface, acog_step_connection(step, candidate)->dialects);
+        enum acog_dialect dialect = acog_plan_dialect_for(step, candidate);
         if (dialect == ACOG_DIALECT_COUNT) {
             drop_row(step, i, NOT_SPOKEN);
             continue;
         }
-        if (dialect != acog_surface_dialect(surface)) {
+        if (dialect != client) {
             request->asked_candidates[request->asked_count++] = candidate;
         }
         i++;

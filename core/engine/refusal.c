@@ -7,6 +7,8 @@
 #include "acog/contract.h"
 #include "step.h"
 
+#include <string.h>
+
 void acog_refusal_replay(struct acog_step *step, enum acog_fallback fallback)
 {
     step->request->fallback = fallback;
@@ -29,34 +31,39 @@ static bool passed_filters(const struct acog_step *step, uint16_t connection)
     return false;
 }
 
-/* The same connection if it declares the fallback model; another one only where the policy allows. The filters that
- * it passed go for this model too, for they judge connections; access judges models (S4.29). */
-static bool choose(const struct acog_step *step, const uint16_t *candidates, size_t count,
-                   struct acog_next_attempt *next)
+/* Who may answer instead, the best first, into asked_candidates: the connection that refused if it declares the model;
+ * others only where the policy allows. The filters that they passed go for this model too, for those judge connections;
+ * access judges models (S4.29). `candidates` may be asked_candidates. */
+static void choose(const struct acog_step *step, const uint16_t *candidates, size_t count)
 {
-    const struct acog_attempt_row *refused = acog_step_attempt(step, step->request->kept_attempt);
+    struct acog_request *request = step->request;
+    const struct acog_attempt_row *refused = acog_step_attempt(step, request->kept_attempt);
     uint16_t home = acog_step_candidate(step, refused->candidate)->connection;
-    size_t chosen = count;
-    for (size_t i = 0; i < count; i++) {
-        uint16_t connection = acog_step_candidate(step, candidates[i])->connection;
-        if (acog_access_objection(step, candidates[i]).len > 0) {
-            continue;
-        }
-        if (connection == home) {
-            chosen = i;
-            break;
-        }
-        if (chosen == count && !step->policy->refusal.same_connection &&
-            passed_filters(step, connection)) {
-            chosen = i;
+    uint16_t chosen[ACOG_PLAN_MAX];
+    size_t chosen_count = 0;
+    for (int elsewhere = 0; elsewhere <= (step->policy->refusal.same_connection ? 0 : 1);
+         elsewhere++) {
+        for (size_t i = 0; i < count; i++) {
+            uint16_t connection = acog_step_candidate(step, candidates[i])->connection;
+            if ((connection != home) == (elsewhere == 1) &&
+                (connection == home || passed_filters(step, connection)) &&
+                acog_plan_dialect_for(step, candidates[i]) != ACOG_DIALECT_COUNT &&
+                acog_access_objection(step, candidates[i]).len == 0) {
+                chosen[chosen_count++] = candidates[i];
+            }
         }
     }
-    if (chosen == count) {
-        return false;
+    memcpy(request->asked_candidates, chosen, chosen_count * sizeof chosen[0]);
+    request->asked_count = chosen_count;
+}
+
+static void send(struct acog_step *step, uint16_t candidate)
+{
+    struct acog_next_attempt next = {
+        .candidate = candidate, .plan_row = ACOG_NO_PLAN_ROW, .fallback = true};
+    if (!acog_attempt_send(step, next)) {
+        acog_refusal_replay(step, ACOG_FALLBACK_UNAVAILABLE);
     }
-    *next = (struct acog_next_attempt){
-        .candidate = candidates[chosen], .plan_row = ACOG_NO_PLAN_ROW, .fallback = true};
-    return true;
 }
 
 static bool budget_left(const struct acog_step *step)
@@ -70,18 +77,38 @@ static bool budget_left(const struct acog_step *step)
 
 static void matched(struct acog_step *step, const uint16_t *candidates, size_t count)
 {
-    const struct acog_attempt_row *refused = acog_step_attempt(step, step->request->kept_attempt);
-    struct acog_next_attempt next;
+    struct acog_request *request = step->request;
+    const struct acog_attempt_row *refused = acog_step_attempt(step, request->kept_attempt);
     for (size_t i = 0; i < count; i++) {
         if (candidates[i] == refused->candidate) {
             acog_refusal_replay(step, ACOG_FALLBACK_SKIPPED);
             return;
         }
     }
-    if (step->request->facts->fallback_opt_out || !budget_left(step) ||
-        !choose(step, candidates, count, &next) || !acog_attempt_send(step, next)) {
+    choose(step, candidates, count);
+    if (request->facts->fallback_opt_out || !budget_left(step) || request->asked_count == 0) {
         acog_refusal_replay(step, ACOG_FALLBACK_UNAVAILABLE);
+    } else if (acog_plan_dialect_for(step, request->asked_candidates[0]) ==
+               acog_surface_dialect(request->facts->surface)) {
+        send(step, request->asked_candidates[0]);
+    } else {
+        acog_step_ask(step, ACOG_SLOT_TRANSLATION, ACOG_NO_SLOT,
+                      step->policy->refusal.fallback_model);
     }
+}
+
+/* The best of those who can be told the request. */
+static void translation_answered(struct acog_step *step, const struct acog_answer *answer)
+{
+    const struct acog_request *request = step->request;
+    size_t count = answer->failed || answer->count != request->asked_count ? 0 : answer->count;
+    for (size_t i = 0; i < count; i++) {
+        if (answer->verdicts[i].keep) {
+            send(step, request->asked_candidates[i]);
+            return;
+        }
+    }
+    acog_refusal_replay(step, ACOG_FALLBACK_UNAVAILABLE);
 }
 
 void acog_refusal_seen(struct acog_step *step, const struct acog_attempt_row *attempt)
@@ -100,9 +127,13 @@ void acog_refusal_seen(struct acog_step *step, const struct acog_attempt_row *at
     }
 }
 
-void acog_refusal_matched(struct acog_step *step, const struct acog_answer *answer)
+void acog_refusal_answered(struct acog_step *step, const struct acog_answer *answer)
 {
     step->request->state = ACOG_REQUEST_TRYING;
+    if (step->request->asked == ACOG_SLOT_TRANSLATION) {
+        translation_answered(step, answer);
+        return;
+    }
     bool sane = acog_plan_match_is_sane(step, answer);
     matched(step, sane ? answer->candidates : NULL, sane ? answer->count : 0);
 }

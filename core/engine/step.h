@@ -67,6 +67,8 @@ void acog_plan_answered(struct acog_step *step, const struct acog_answer *answer
 void acog_plan_match_exactly(struct acog_step *step, struct acog_view model);
 /* True when the answer to MATCH is one: known candidates, each once, no more than a plan takes. */
 bool acog_plan_match_is_sane(const struct acog_step *step, const struct acog_answer *answer);
+/* What a candidate is spoken to in; ACOG_DIALECT_COUNT: it does not speak the surface of the request. */
+enum acog_dialect acog_plan_dialect_for(const struct acog_step *step, uint16_t candidate);
 /* The index of the policy's first filter of that kind; filter_count when it has none. */
 uint8_t acog_plan_filter_index(const struct acog_step *step, enum acog_filter_kind kind);
 
@@ -168,7 +170,8 @@ void acog_attempt_cancel(struct acog_step *step, struct acog_attempt_row *attemp
 
 /* `attempt` answered with a refusal and has ended: keeps it and tries the fallback model (S4.24-S4.31). */
 void acog_refusal_seen(struct acog_step *step, const struct acog_attempt_row *attempt);
-void acog_refusal_matched(struct acog_step *step, const struct acog_answer *answer);
+/* MATCH for the fallback model, TRANSLATION. */
+void acog_refusal_answered(struct acog_step *step, const struct acog_answer *answer);
 /* No fallback answer: the client gets the original refusal. */
 void acog_refusal_replay(struct acog_step *step, enum acog_fallback fallback);
 

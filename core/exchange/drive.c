@@ -200,12 +200,9 @@ static void dispatch(struct acog_exchange *exchange, const struct acog_action *a
     attempt->model = action->dispatch.model;
     attempt->retry_after_ms = -1;
     acog_exchange_note_begin(exchange, attempt);
-    enum acog_code code = acog_exchange_begin_translation(exchange, attempt);
+    acog_exchange_begin_translation(exchange, attempt);
     acog_stream_tracker_init(&attempt->tracker, attempt->translation.upstream);
-    if (code == ACOG_OK) {
-        code = acog_exchange_write_order(exchange, attempt);
-    }
-    if (code != ACOG_OK) {
+    if (acog_exchange_write_order(exchange, attempt) != ACOG_OK) {
         attempt->state = ACOG_ATTEMPT_OVER;
         exchange->stillborn = action->attempt;
         return;

@@ -363,15 +363,12 @@ static inline bool acog_exchange_is_translated(const struct acog_exchange_attemp
 void acog_exchange_answer_translation(struct acog_exchange *exchange, const struct acog_ask *ask,
                                       struct acog_answer *answer);
 
-/* Which dialects an attempt is between. ACOG_INVALID: its connection speaks none that the request could be told in, and
- * the policy's filters let it pass. */
-enum acog_code
-acog_exchange_begin_translation(const struct acog_exchange *exchange,
-                                struct acog_exchange_attempt *attempt) ACOG_MUST_CHECK;
+/* Which dialects an attempt is between. */
+void acog_exchange_begin_translation(const struct acog_exchange *exchange,
+                                     struct acog_exchange_attempt *attempt);
 
-/* The rest is for translated attempts only. Fills the order's body in, and what the answer is read with. ACOG_INVALID:
- * the request does not fit, and nobody asked: policies without the filter "dialect", and those where it comes behind
- * one that keeps a connection away to which a fallback moves. */
+/* The rest is for translated attempts only. Fills the order's body in, and what the answer is read with. The engine has
+ * asked whether the request fits: a policy without the filter "dialect" is none. */
 enum acog_code
 acog_exchange_write_translated(struct acog_exchange *exchange,
                                struct acog_exchange_attempt *attempt) ACOG_MUST_CHECK;

@@ -8,6 +8,7 @@
  * A translated event's bytes lie in one of two buffers of the attempt: commands that are out still point into the one
  * while the other is filled.
  */
+#include "acog/contract.h"
 #include "state.h"
 
 /* -- can it be told? ------------------------------------------------------------------------------- */
@@ -41,10 +42,14 @@ static enum acog_dialect dialect_of(const struct acog_exchange *exchange, uint16
 static struct acog_verdict judge(struct acog_exchange *exchange, uint16_t candidate)
 {
     struct acog_request_problem problem = {{0}};
+    enum acog_dialect dialect = dialect_of(exchange, candidate);
+    if (dialect == acog_surface_dialect(exchange->client.surface)) {
+        return (struct acog_verdict){.keep = true};
+    }
     if (!read_conversation(exchange)) {
         return (struct acog_verdict){.reason = exchange->conversation_refusal};
     }
-    if (acog_conversation_fits(exchange->conversation, dialect_of(exchange, candidate),
+    if (acog_conversation_fits(exchange->conversation, dialect,
                                &acog_exchange_candidate(exchange, candidate)->rules,
                                &problem) == ACOG_OK) {
         return (struct acog_verdict){.keep = true};
@@ -67,13 +72,11 @@ void acog_exchange_answer_translation(struct acog_exchange *exchange, const stru
 
 /* -- the request ----------------------------------------------------------------------------------- */
 
-enum acog_code acog_exchange_begin_translation(const struct acog_exchange *exchange,
-                                               struct acog_exchange_attempt *attempt)
+void acog_exchange_begin_translation(const struct acog_exchange *exchange,
+                                     struct acog_exchange_attempt *attempt)
 {
     enum acog_dialect dialect = dialect_of(exchange, attempt->candidate);
-    if (dialect == ACOG_DIALECT_COUNT) {
-        return ACOG_INVALID;
-    }
+    ACOG_ASSERT(dialect != ACOG_DIALECT_COUNT);
     attempt->translation = (struct acog_translation){
         .client = acog_surface_dialect(exchange->client.surface),
         .upstream = dialect,
@@ -91,25 +94,17 @@ enum acog_code acog_exchange_begin_translation(const struct acog_exchange *excha
     if (acog_exchange_is_translated(attempt)) {
         attempt->note.wanted = false; /* the translator gives it */
     }
-    return ACOG_OK;
 }
 
 enum acog_code acog_exchange_write_translated(struct acog_exchange *exchange,
                                               struct acog_exchange_attempt *attempt)
 {
     struct acog_upstream_order *order = &attempt->order;
-    struct acog_request_problem problem;
+    ACOG_ASSERT(exchange->conversation != NULL); /* the engine has asked whether it can be told */
     acog_buffer_init(&attempt->translated_request, ACOG_EXCHANGE_TRANSLATED_REQUEST_MAX);
-    if (!read_conversation(exchange)) {
-        return ACOG_NO_MEMORY; /* the connection of a fallback model may be the first that needs it */
-    }
     enum acog_code code =
-        acog_conversation_fits(exchange->conversation, attempt->translation.upstream,
-                               attempt->translation.rules, &problem);
-    if (code == ACOG_OK) {
-        code = acog_conversation_write(exchange->conversation, &attempt->translation,
-                                       &exchange->conversation_arena, &attempt->translated_request);
-    }
+        acog_conversation_write(exchange->conversation, &attempt->translation,
+                                &exchange->conversation_arena, &attempt->translated_request);
     if (code != ACOG_OK) {
         return code;
     }

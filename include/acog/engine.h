@@ -95,7 +95,8 @@ struct acog_ask {
     enum acog_slot_kind kind;
     uint16_t slot;
     const struct acog_request_facts *facts;
-    struct acog_view model;     /* MATCH: which model (the client's, or the fallback model) */
+    struct acog_view
+        model; /* MATCH, TRANSLATION: which model (the client's, or the fallback model) */
     const uint16_t *candidates; /* the others: indices into snapshot.candidates */
     size_t count;
 };

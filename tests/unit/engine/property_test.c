@@ -58,7 +58,8 @@ struct observed {
     bool answered_error;
     bool replayed;
     bool a_failure_was_seen;
-    bool untranslatable[ACOG_PLAN_MAX]; /* by candidate */
+    bool can_be_told
+        [ACOG_PLAN_MAX]; /* by candidate: in the words of another dialect, the last answer said */
 };
 
 struct chaos {
@@ -315,7 +316,10 @@ static void see_dispatch(struct chaos *chaos, struct observed *seen,
     assert_true(seen->resends <= policy->attempts.resend_max);
     assert_true(seen->extra_tries <= (policy->attempts.extra_slow_try ? 1U : 0U));
     assert_true(seen->fallbacks <= 1);
-    assert_false(seen->untranslatable[action->dispatch.candidate]);
+    assert_true(
+        (connection->dialects & ACOG_BIT(acog_surface_dialect(seen->request.facts->surface))) !=
+            0 || /* nothing to tell otherwise */
+        seen->can_be_told[action->dispatch.candidate]);
     assert_int_not_equal(connection->usable, ACOG_USABLE_NO);
     assert_int_equal(attempt->fallback, seen->kept != 0);
     if (!attempt->fallback) {
@@ -541,7 +545,7 @@ static void answer(struct chaos *chaos, struct observed *seen)
         break;
     case ACOG_SLOT_TRANSLATION:
         for (size_t i = 0; i < seen->ask.count; i++) {
-            seen->untranslatable[seen->ask.candidates[i]] = !chaos->verdicts[i].keep;
+            seen->can_be_told[seen->ask.candidates[i]] = chaos->verdicts[i].keep;
         }
         event.answer.verdicts = chaos->verdicts;
         break;

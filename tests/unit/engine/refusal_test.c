@@ -249,6 +249,79 @@ static void home_comes_before_any_other_connection(void **state)
     world_free(&world);
 }
 
+struct teller {
+    uint32_t cannot; /* bits: candidates that the request cannot be told to */
+    struct acog_verdict verdicts[ACOG_PLAN_MAX];
+    size_t asked_about;
+};
+
+static void tell(void *user, const struct acog_ask *ask, struct acog_answer *answer)
+{
+    struct teller *teller = user;
+    assert_int_equal(ask->kind, ACOG_SLOT_TRANSLATION);
+    bool fallback = acog_view_equal(ask->model, ACOG_VIEW(FALLBACK));
+    for (size_t i = 0; i < ask->count; i++) {
+        teller->verdicts[i] = (struct acog_verdict){
+            .keep = !fallback || (teller->cannot & ACOG_BIT(ask->candidates[i])) == 0,
+            .reason = ACOG_VIEW("tools: it has none")};
+    }
+    teller->asked_about = fallback ? ask->count : 0;
+    *answer = (struct acog_answer){.count = ask->count, .verdicts = teller->verdicts};
+}
+
+/* d refuses; the fallback model is at v and w, which speak another dialect, and at o, which speaks none. */
+static struct world *with_fallback_in_another_dialect(struct teller *teller)
+{
+    struct world *world = world_new(ENGINE_POLICY_ACOG);
+    static const char *const ids[] = {"v", "o", "w"};
+    static const unsigned dialects[] = {ACOG_BIT(ACOG_DIALECT_CHAT), 0,
+                                        ACOG_BIT(ACOG_DIALECT_GEMINI)};
+    engine_rows_add(world->rows, "d", ACOG_CHANNEL_DIRECT, MODEL);
+    for (size_t i = 0; i < 3; i++) {
+        struct acog_connection *it =
+            engine_rows_connection(world->rows, ids[i], ACOG_CHANNEL_VERTEX);
+        engine_rows_candidate(world->rows, it, MODEL);
+        engine_rows_candidate(world->rows, it, FALLBACK);
+        it->is_default = false;
+    }
+    world->rows->connections[0].is_default = true;
+    world->rows->snapshot.policy.refusal.same_connection = false;
+    world->answers = tell;
+    world->user = teller;
+    world_cause(world, "d", ACOG_CAUSE_REFUSAL, 1);
+    for (size_t i = 0; i < 3; i++) {
+        world->rows->connections[1 + i].dialects = dialects[i];
+    }
+    return world;
+}
+
+static void a_fallback_in_another_dialect_is_one_that_the_request_can_be_told_to(void **state)
+{
+    (void)state;
+
+    static const struct {
+        uint32_t cannot;
+        const char *tried;
+    } rows[] = {
+        {0, "d,v"},
+        {ACOG_BIT(2), "d,w"},
+        {ACOG_BIT(2) | ACOG_BIT(6), "d"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct teller teller = {.cannot = rows[i].cannot};
+        struct world *world = with_fallback_in_another_dialect(&teller);
+        struct acog_request_facts facts = world_facts(MODEL);
+        world_run(world, &facts);
+        assert_string_equal(world->tried, rows[i].tried);
+        assert_int_equal(teller.asked_about, 2);
+        assert_int_equal(world->replayed, i == 2);
+        assert_int_equal(world->request.fallback,
+                         i == 2 ? ACOG_FALLBACK_UNAVAILABLE : ACOG_FALLBACK_APPLIED);
+        world_free(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +338,7 @@ int main(void)
         cmocka_unit_test(a_client_that_leaves_while_the_fallback_runs_ends_it),
         cmocka_unit_test(a_connection_that_a_filter_dropped_is_no_fallback),
         cmocka_unit_test(home_comes_before_any_other_connection),
+        cmocka_unit_test(a_fallback_in_another_dialect_is_one_that_the_request_can_be_told_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

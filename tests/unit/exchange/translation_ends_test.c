@@ -202,70 +202,29 @@ static void an_event_that_cannot_be_translated_is_told_to_no_part(void **state)
     driver_fini(&driver);
 }
 
-/* -- what nobody asked ----------------------------------------------------------------------------- */
+/* -- the fallback model ---------------------------------------------------------------------------- */
 
-static void without_dialect_filter(struct driver *driver)
-{
-    struct acog_policy *policy = &driver->snapshot->policy;
-    size_t kept = 0;
-    for (size_t i = 0; i < policy->filter_count; i++) {
-        if (policy->filters[i].kind != ACOG_FILTER_DIALECT) {
-            policy->filters[kept++] = policy->filters[i];
-        }
-    }
-    assert_int_equal(kept + 1, policy->filter_count);
-    policy->filter_count = kept;
-}
+#define ASK_SCHEMA                                                                                \
+    "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],\"response_format\":" \
+    "{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"s\",\"schema\":{\"type\":\"object\"}}}}"
 
-#define ASK_AUDIO                                                                               \
-    "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"input_audio\"," \
-    "\"input_audio\":{\"data\":\"AA==\",\"format\":\"wav\"}}]}]}"
-#define ASK_TWICE "{\"model\":\"m\",\"n\":2,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}"
-
-/* A policy's own filters are its own affair; what a client says is not to end the gateway, nor to be changed unseen. */
-static void what_does_not_fit_is_not_sent_where_no_filter_asked(void **state)
-{
-    static const struct {
-        const char *target;
-        const char *body;
-    } rows[] = {
-        {"/v1/chat/completions", ASK_AUDIO},
-        {"/v1/chat/completions", ASK_TWICE},
-        {"/v1/embeddings", "{\"model\":\"m\",\"input\":\"hi\"}"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct driver driver;
-        const struct pair pair = {.upstream = BIT(MESSAGES)};
-        init(&driver, &pair);
-        without_dialect_filter(&driver);
-        driver_post(&driver, rows[i].target, rows[i].body);
-        assert_int_equal(driver.send_count, 0);
-        assert_true(driver.status >= 400);
-        assert_true(driver.ended && driver.finished);
-        driver_fini(&driver);
-    }
-}
-
-/* S4.29: the fallback moves to a connection that the default one had kept away before its dialect was asked for. */
-static void a_fallback_that_cannot_be_told_is_unavailable(void **state)
+/* The request fits the model that it asked for; the fallback model cannot be held to a schema (decision 14). */
+static void a_fallback_model_that_cannot_be_told_is_unavailable(void **state)
 {
     (void)state;
     struct driver driver;
-    const struct pair pair = {.upstream = BIT(CHAT)};
+    const struct pair pair = {.upstream = BIT(MESSAGES)};
     init(&driver, &pair);
-    driver.connections[1].dialects = BIT(MESSAGES);
     driver.snapshot->policy.refusal =
         (struct acog_refusal){.empty_200 = true, .fallback_model = ACOG_VIEW("m2")};
-    (void)engine_rows_candidate(driver.rows, &driver.connections[1], "m2");
-    without_dialect_filter(&driver);
-    driver_post(&driver, "/v1/chat/completions", ASK_TWICE);
+    engine_rows_candidate(driver.rows, &driver.connections[0], "m2")->rules.schema =
+        ACOG_SCHEMA_NONE;
+    driver_post(&driver, "/v1/chat/completions", ASK_SCHEMA);
     driver_head(&driver, 1, 200, "application/json");
     driver_text(&driver, 1,
-                "{\"id\":\"c\",\"object\":\"chat.completion\",\"created\":1,\"model\":\"m\","
-                "\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"\"},"
-                "\"finish_reason\":\"content_filter\"}]}");
+                "{\"id\":\"m\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\","
+                "\"content\":[],\"stop_reason\":\"refusal\",\"usage\":{\"input_tokens\":1,"
+                "\"output_tokens\":0}}");
     driver_end(&driver, 1);
     assert_int_equal(driver.send_count, 1);
     assert_int_equal(driver.status, 200);
@@ -280,8 +239,7 @@ int main(void)
         cmocka_unit_test(a_stream_that_is_cut_anywhere_has_one_legal_end_or_another_attempt),
         cmocka_unit_test(a_client_may_leave_anywhere),
         cmocka_unit_test(an_event_that_cannot_be_translated_is_told_to_no_part),
-        cmocka_unit_test(what_does_not_fit_is_not_sent_where_no_filter_asked),
-        cmocka_unit_test(a_fallback_that_cannot_be_told_is_unavailable),
+        cmocka_unit_test(a_fallback_model_that_cannot_be_told_is_unavailable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
