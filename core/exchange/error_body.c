@@ -377,6 +377,17 @@ static enum acog_code write_body(struct acog_view body, struct acog_view type,
     return code;
 }
 
+/* Where the request is wrong: a detail about a place of the body begins with it ("messages[2].content: must be …"). */
+static struct acog_view place_of(const struct acog_exchange_error *error)
+{
+    struct acog_view detail = error->words.detail;
+    size_t end = acog_view_find(detail, ACOG_VIEW(": "));
+    struct acog_view place = acog_view_slice(detail, 0, end);
+    bool named = !error->by_class && error->condition == ACOG_CONDITION_INVALID_REQUEST &&
+                 end < detail.len && acog_view_find(place, ACOG_VIEW(" ")) == place.len;
+    return named ? place : (struct acog_view){0};
+}
+
 enum acog_code acog_exchange_write_error(enum acog_dialect dialect,
                                          const struct acog_exchange_error *error,
                                          struct acog_view request_id, struct acog_buffer *out)
@@ -390,8 +401,13 @@ enum acog_code acog_exchange_write_error(enum acog_dialect dialect,
                                            ? ACOG_VIEW("{\"type\":\"error\",\"error\":{\"type\":\"")
                                            : ACOG_VIEW("{\"error\":{\"type\":\""),
                                        type, ACOG_VIEW("\",\"message\":\"")};
+    struct acog_view place = anthropic ? (struct acog_view){0} : place_of(error);
     const struct acog_view after[] = {
-        anthropic ? ACOG_VIEW("\",\"code\":\"") : ACOG_VIEW("\",\"param\":null,\"code\":\""),
+        anthropic        ? ACOG_VIEW("\"")
+        : place.len == 0 ? ACOG_VIEW("\",\"param\":null")
+                         : ACOG_VIEW("\",\"param\":\""),
+        place,
+        place.len == 0 ? ACOG_VIEW(",\"code\":\"") : ACOG_VIEW("\",\"code\":\""),
         error->code,
         anthropic && error->thread_refused ? THREAD_REFUSED : ACOG_VIEW("\"}"),
         ACOG_VIEW(""),
@@ -403,7 +419,7 @@ enum acog_code acog_exchange_write_error(enum acog_dialect dialect,
         code = acog_exchange_write_message(error, out);
     }
     if (code == ACOG_OK) {
-        code = acog_exchange_write_parts(out, after, request_id.len > 0 ? 7 : 3);
+        code = acog_exchange_write_parts(out, after, request_id.len > 0 ? 9 : 5);
     }
     return code == ACOG_OK ? acog_buffer_append(out, ACOG_VIEW("}")) : code;
 }

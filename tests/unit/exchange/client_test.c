@@ -121,7 +121,7 @@ static void a_wrong_field_is_named_in_openais_shape(void **state) /* B117 */
     assert_int_equal(driver.status, 400);
     assert_true(driver_has(&driver.reply, "{\"error\":{\"type\":\"invalid_request_error\","
                                           "\"message\":\"model"));
-    assert_true(driver_has(&driver.reply, "\"param\":null,\"code\":\"invalid_request\"}"));
+    assert_true(driver_has(&driver.reply, "\"param\":\"model\",\"code\":\"invalid_request\"}"));
     assert_true(acog_view_equal(acog_exchange_record(driver.exchange)->error_code,
                                 ACOG_VIEW("invalid_request")));
     driver_fini(&driver);

@@ -233,6 +233,7 @@ static void what_cannot_be_told_is_a_400_that_names_the_place(void **state) /* d
     assert_int_equal(driver.status, 400);
     assert_int_equal(driver.send_count, 0);
     assert_told(&driver, "n: must be 1");
+    assert_told(&driver, "\"param\":\"n\"");
     driver_fini(&driver);
 }
 
