@@ -342,6 +342,7 @@ static inline void client_read_on(struct client *client)
 static inline void client_close(struct client *client)
 {
     event_free(client->event);
+    client->event = NULL;
     SSL_free(client->tls);
     (void)close(client->fd);
     acog_buffer_fini(&client->got);
@@ -360,6 +361,32 @@ static inline void world_start(struct world *world)
     struct acog_http_server_options options = world_options(world);
     world_open(world, &options);
 }
+
+/* What most tests begin with: a client of a server with the usual options. It may be closed by the test. */
+static inline int talk_begin(void **state)
+{
+    struct world *world = acog_new(sizeof(*world));
+    struct client *client = acog_new(sizeof(*client));
+    world_start(world);
+    client_open(client, world);
+    *state = client;
+    return 0;
+}
+
+static inline int talk_end(void **state)
+{
+    struct client *client = *state;
+    struct world *world = client->world;
+    if (client->event != NULL) {
+        client_close(client);
+    }
+    world_close(world);
+    acog_free(client);
+    acog_free(world);
+    return 0;
+}
+
+#define TALK(test) cmocka_unit_test_setup_teardown(test, talk_begin, talk_end)
 
 /* Sends a request for /hold and waits until the handler has it. */
 static inline struct acog_http_stream *client_hold(struct world *world, struct client *client)

@@ -18,99 +18,74 @@ static unsigned segments_received(const struct client *client)
 
 static void answers_with_one_send(void **state)
 {
-    (void)state;
-    struct world world = {0};
-    struct client client;
-    world_start(&world);
-    client_open(&client, &world);
-    client_send(&client, POST("/echo", "3") "abc");
-    WORLD_UNTIL(&world, client_has(&client, "/echoabc"));
-    assert_int_equal(segments_received(&client), 1);
-    assert_true(client_has(&client, "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ndate: "));
-    assert_true(client_has(&client, " GMT\r\ncontent-length: 8\r\n\r\n/echoabc"));
-    assert_false(client_has(&client, "connection"));
-    assert_false(client_has(&client, "erver:"));
-    client_close(&client);
-    world_close(&world);
+    struct client *client = *state;
+    struct world *world = client->world;
+    client_send(client, POST("/echo", "3") "abc");
+    WORLD_UNTIL(world, client_has(client, "/echoabc"));
+    assert_int_equal(segments_received(client), 1);
+    assert_true(client_has(client, "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ndate: "));
+    assert_true(client_has(client, " GMT\r\ncontent-length: 8\r\n\r\n/echoabc"));
+    assert_false(client_has(client, "connection"));
+    assert_false(client_has(client, "erver:"));
 }
 
 static void sends_no_body_where_none_may_be(void **state)
 {
-    (void)state;
-    struct world world = {0};
-    struct client client;
-    world_start(&world);
-    client_open(&client, &world);
-    client_send(&client, "HEAD /echo HTTP/1.1\r\nHost: a\r\n\r\n" GET(
-                             "/204") "HEAD /chunks HTTP/1.1\r\nHost: a\r\n\r\n" GET("/end"));
-    WORLD_UNTIL(&world, client_has(&client, "/end"));
-    assert_true(client_has(&client, "content-length: 5\r\n\r\nHTTP/1.1 204 No Content\r\n"));
-    assert_true(client_has(&client, " GMT\r\n\r\nHTTP/1.1 200 OK\r\n"));
-    assert_true(client_has(&client, "transfer-encoding: chunked\r\n\r\nHTTP/1.1 200 OK\r\n"));
-    client_close(&client);
-    world_close(&world);
+    struct client *client = *state;
+    struct world *world = client->world;
+    client_send(client, "HEAD /echo HTTP/1.1\r\nHost: a\r\n\r\n" GET(
+                            "/204") "HEAD /chunks HTTP/1.1\r\nHost: a\r\n\r\n" GET("/end"));
+    WORLD_UNTIL(world, client_has(client, "/end"));
+    assert_true(client_has(client, "content-length: 5\r\n\r\nHTTP/1.1 204 No Content\r\n"));
+    assert_true(client_has(client, " GMT\r\n\r\nHTTP/1.1 200 OK\r\n"));
+    assert_true(client_has(client, "transfer-encoding: chunked\r\n\r\nHTTP/1.1 200 OK\r\n"));
 }
 
 /* B114: HTTP/1.0 keep-alive */
 static void speaks_with_clients_of_http_1_0(void **state)
 {
-    (void)state;
-    struct world world = {0};
-    struct client client;
-    world_start(&world);
-    client_open(&client, &world);
-    client_send(&client, "GET /x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
-    WORLD_UNTIL(&world, client_has(&client, "\r\n\r\n/x"));
-    assert_true(client_has(&client, "HTTP/1.1 200 OK\r\n"));
-    assert_true(client_has(&client, "connection: keep-alive\r\ncontent-length: 2\r\n"));
-    client_forget(&client);
-    client_send(&client, "GET /chunks HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
-    WORLD_UNTIL(&world, client.closed);
-    assert_false(client.reset);
-    assert_true(client_has(&client, "connection: close\r\n\r\n/chunks"));
-    assert_false(client_has(&client, "transfer-encoding"));
-    client_close(&client);
-    world_close(&world);
+    struct client *client = *state;
+    struct world *world = client->world;
+    client_send(client, "GET /x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    WORLD_UNTIL(world, client_has(client, "\r\n\r\n/x"));
+    assert_true(client_has(client, "HTTP/1.1 200 OK\r\n"));
+    assert_true(client_has(client, "connection: keep-alive\r\ncontent-length: 2\r\n"));
+    client_forget(client);
+    client_send(client, "GET /chunks HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    WORLD_UNTIL(world, client->closed);
+    assert_false(client->reset);
+    assert_true(client_has(client, "connection: close\r\n\r\n/chunks"));
+    assert_false(client_has(client, "transfer-encoding"));
 }
 
 static void sends_what_is_said_in_a_turn_together_and_at_once(void **state)
 {
-    (void)state;
-    struct world world = {0};
-    struct client client;
-    world_start(&world);
-    client_open(&client, &world);
-    struct acog_http_stream *stream = client_hold(&world, &client);
+    struct client *client = *state;
+    struct world *world = client->world;
+    struct acog_http_stream *stream = client_hold(world, client);
     acog_http_reply_head(stream, 200, NULL, 0, -1);
     acog_http_reply_data(stream, ACOG_VIEW("one"));
     acog_http_reply_data(stream, ACOG_VIEW("two"));
-    WORLD_UNTIL(&world, client_has(&client, "3\r\none\r\n3\r\ntwo\r\n"));
-    assert_int_equal(segments_received(&client), 1);
+    WORLD_UNTIL(world, client_has(client, "3\r\none\r\n3\r\ntwo\r\n"));
+    assert_int_equal(segments_received(client), 1);
     acog_http_reply_data(stream, ACOG_VIEW("three"));
-    WORLD_UNTIL(&world, client_has(&client, "5\r\nthree\r\n"));
-    assert_int_equal(segments_received(&client), 2);
+    WORLD_UNTIL(world, client_has(client, "5\r\nthree\r\n"));
+    assert_int_equal(segments_received(client), 2);
     acog_http_reply_end(&stream);
-    WORLD_UNTIL(&world, client_has(&client, "\r\n0\r\n\r\n"));
-    client_close(&client);
-    world_close(&world);
+    WORLD_UNTIL(world, client_has(client, "\r\n0\r\n\r\n"));
 }
 
 static void an_empty_piece_does_not_end_a_chunked_reply(void **state)
 {
-    (void)state;
-    struct world world = {0};
-    struct client client;
-    world_start(&world);
-    client_open(&client, &world);
-    struct acog_http_stream *stream = client_hold(&world, &client);
+    struct client *client = *state;
+    struct world *world = client->world;
+    struct acog_http_stream *stream = client_hold(world, client);
     acog_http_reply_head(stream, 200, NULL, 0, -1);
     acog_http_reply_data(stream, ACOG_VIEW(""));
     acog_http_reply_data(stream, ACOG_VIEW("x"));
     acog_http_reply_end(&stream);
-    WORLD_UNTIL(&world, client_has(&client, "0\r\n\r\n"));
-    assert_true(client_has(&client, "\r\n\r\n1\r\nx\r\n0\r\n\r\n"));
-    client_close(&client);
-    world_close(&world);
+    WORLD_UNTIL(world, client_has(client, "0\r\n\r\n"));
+    assert_true(client_has(client, "\r\n\r\n1\r\nx\r\n0\r\n\r\n"));
 }
 
 /* Reads the reply that the client has; returns the bytes of its body, and checks that it is whole. */
@@ -205,86 +180,63 @@ static void a_whole_reply_that_nobody_takes_is_given_up(void **state)
 
 static void cuts_data_beyond_the_promised_length(void **state)
 {
-    (void)state;
-    struct world world = {0};
-    struct client client;
-    world_start(&world);
-    client_open(&client, &world);
-    struct acog_http_stream *stream = client_hold(&world, &client);
+    struct client *client = *state;
+    struct world *world = client->world;
+    struct acog_http_stream *stream = client_hold(world, client);
     acog_http_reply_head(stream, 200, NULL, 0, 3);
     acog_http_reply_data(stream, ACOG_VIEW("abcdef"));
     acog_http_reply_data(stream, ACOG_VIEW("ghi"));
     acog_http_reply_end(&stream);
-    WORLD_UNTIL(&world, client.closed);
-    assert_true(client_has(&client, "content-length: 3\r\n\r\nabc"));
-    assert_false(client_has(&client, "abcd"));
-    assert_false(client_has(&client, "ghi"));
-    client_close(&client);
-    world_close(&world);
+    WORLD_UNTIL(world, client->closed);
+    assert_true(client_has(client, "content-length: 3\r\n\r\nabc"));
+    assert_false(client_has(client, "abcd"));
+    assert_false(client_has(client, "ghi"));
 }
 
 static void closes_after_a_reply_that_falls_short(void **state)
 {
-    (void)state;
-    struct world world = {0};
-    struct client client;
-    world_start(&world);
-    client_open(&client, &world);
-    struct acog_http_stream *stream = client_hold(&world, &client);
+    struct client *client = *state;
+    struct world *world = client->world;
+    struct acog_http_stream *stream = client_hold(world, client);
     acog_http_reply_head(stream, 200, NULL, 0, 5);
     acog_http_reply_data(stream, ACOG_VIEW("abc"));
     acog_http_reply_end(&stream);
-    WORLD_UNTIL(&world, client.closed);
-    assert_true(client_has(&client, "content-length: 5\r\n\r\nabc"));
-    client_close(&client);
-    world_close(&world);
+    WORLD_UNTIL(world, client->closed);
+    assert_true(client_has(client, "content-length: 5\r\n\r\nabc"));
 }
 
 static void aborts_a_chunked_reply_without_its_last_chunk(void **state)
 {
-    (void)state;
-    struct world world = {0};
-    struct client client;
-    world_start(&world);
-    client_open(&client, &world);
-    struct acog_http_stream *stream = client_hold(&world, &client);
+    struct client *client = *state;
+    struct world *world = client->world;
+    struct acog_http_stream *stream = client_hold(world, client);
     acog_http_reply_head(stream, 200, NULL, 0, -1);
     acog_http_reply_data(stream, ACOG_VIEW("abc"));
     acog_http_reply_abort(&stream);
     assert_null(stream);
-    WORLD_UNTIL(&world, client.closed);
-    assert_true(client_has(&client, "3\r\nabc\r\n"));
-    assert_false(client_has(&client, "0\r\n\r\n"));
-    client_close(&client);
-    world_close(&world);
+    WORLD_UNTIL(world, client->closed);
+    assert_true(client_has(client, "3\r\nabc\r\n"));
+    assert_false(client_has(client, "0\r\n\r\n"));
 }
 
 static void resets_a_reply_whose_end_would_look_legal(void **state)
 {
-    (void)state;
-    struct world world = {0};
-    struct client client;
-    world_start(&world);
-    client_open(&client, &world);
-    client_send(&client, "GET /hold HTTP/1.0\r\n\r\n");
-    WORLD_UNTIL(&world, world.held_count == 1);
-    acog_http_reply_head(world.held[0], 200, NULL, 0, -1);
-    acog_http_reply_data(world.held[0], ACOG_VIEW("abc"));
-    acog_http_reply_abort(&world.held[0]);
-    WORLD_UNTIL(&world, client.closed);
-    assert_true(client.reset);
-    client_close(&client);
-    world_close(&world);
+    struct client *client = *state;
+    struct world *world = client->world;
+    client_send(client, "GET /hold HTTP/1.0\r\n\r\n");
+    WORLD_UNTIL(world, world->held_count == 1);
+    acog_http_reply_head(world->held[0], 200, NULL, 0, -1);
+    acog_http_reply_data(world->held[0], ACOG_VIEW("abc"));
+    acog_http_reply_abort(&world->held[0]);
+    WORLD_UNTIL(world, client->closed);
+    assert_true(client->reset);
 }
 
 static void leaves_out_headers_that_would_break_the_message(void **state)
 {
-    (void)state;
-    struct world world = {0};
-    struct client client;
-    world_start(&world);
-    client_open(&client, &world);
-    struct acog_http_stream *stream = client_hold(&world, &client);
+    struct client *client = *state;
+    struct world *world = client->world;
+    struct acog_http_stream *stream = client_hold(world, client);
     const struct acog_header_row rows[] = {
         {ACOG_VIEW("x-good"), ACOG_VIEW("1")},
         {ACOG_VIEW("x-split"), ACOG_VIEW("1\r\nset-cookie: a")},
@@ -298,53 +250,43 @@ static void leaves_out_headers_that_would_break_the_message(void **state)
     };
     acog_http_reply_head(stream, 404, rows, sizeof(rows) / sizeof(rows[0]), 0);
     acog_http_reply_end(&stream);
-    WORLD_UNTIL(&world, client_has(&client, "\r\n\r\n"));
-    assert_true(client_has(&client, "HTTP/1.1 404 Not Found\r\nx-good: 1\r\nx-last: \r\ndate: "));
-    assert_true(client_has(&client, "GMT\r\ncontent-length: 0\r\n\r\n"));
-    client_close(&client);
-    world_close(&world);
+    WORLD_UNTIL(world, client_has(client, "\r\n\r\n"));
+    assert_true(client_has(client, "HTTP/1.1 404 Not Found\r\nx-good: 1\r\nx-last: \r\ndate: "));
+    assert_true(client_has(client, "GMT\r\ncontent-length: 0\r\n\r\n"));
 }
 
 static void never_tells_from_inside_a_reply(void **state)
 {
-    (void)state;
-    struct world world = {0};
-    struct client client;
+    struct client *client = *state;
+    struct world *world = client->world;
     char *large = acog_new((size_t)1 << 20U);
     assert_non_null(large);
-    world_start(&world);
-    client_open(&client, &world);
-    struct acog_http_stream *stream = client_hold(&world, &client);
-    client_reset(&client);
+    struct acog_http_stream *stream = client_hold(world, client);
+    client_reset(client);
     acog_http_reply_head(stream, 200, NULL, 0, -1);
     /* Large enough to be sent from inside the call, which fails. */
     acog_http_reply_data(stream, (struct acog_view){.ptr = large, .len = (size_t)1 << 20U});
     acog_http_reply_data(stream, ACOG_VIEW("abc"));
-    assert_int_equal(world.gone, 0);
+    assert_int_equal(world->gone, 0);
     assert_int_equal(stream->connection->state, ACOG_CONNECTION_LOST);
-    WORLD_UNTIL(&world, world.gone == 1);
+    WORLD_UNTIL(world, world->gone == 1);
     acog_free(large);
-    world_close(&world);
 }
 
 static void a_stream_that_was_given_back_is_not_told_of(void **state)
 {
-    (void)state;
-    struct world world = {0};
-    struct client client;
+    struct client *client = *state;
+    struct world *world = client->world;
     char *large = acog_new((size_t)1 << 20U);
     assert_non_null(large);
-    world_start(&world);
-    client_open(&client, &world);
-    struct acog_http_stream *stream = client_hold(&world, &client);
-    client_reset(&client);
+    struct acog_http_stream *stream = client_hold(world, client);
+    client_reset(client);
     acog_http_reply_head(stream, 200, NULL, 0, -1);
     acog_http_reply_data(stream, (struct acog_view){.ptr = large, .len = (size_t)1 << 20U});
     acog_http_reply_end(&stream);
-    WORLD_UNTIL(&world, acog_http_server_connections(world.server) == 0);
-    assert_int_equal(world.gone, 0);
+    WORLD_UNTIL(world, acog_http_server_connections(world->server) == 0);
+    assert_int_equal(world->gone, 0);
     acog_free(large);
-    world_close(&world);
 }
 
 static bool always(void *user)
@@ -355,22 +297,17 @@ static bool always(void *user)
 
 static void a_large_reply_without_memory_loses_the_client(void **state)
 {
-    (void)state;
-    struct world world = {0};
-    struct client client;
-    world_start(&world);
-    client_open(&client, &world);
-    struct acog_http_stream *stream = client_hold(&world, &client);
-    client_stop_reading(&client);
+    struct client *client = *state;
+    struct world *world = client->world;
+    struct acog_http_stream *stream = client_hold(world, client);
+    client_stop_reading(client);
     acog_http_reply_head(stream, 200, NULL, 0, -1);
     static const char piece[(size_t)8 << 20U];
     acog_memory_fail_when(always, NULL);
     acog_http_reply_data(stream, (struct acog_view){.ptr = piece, .len = sizeof(piece)});
     acog_memory_fail_when(NULL, NULL);
-    assert_int_equal(world.gone, 0);
-    WORLD_UNTIL(&world, world.gone == 1);
-    client_close(&client);
-    world_close(&world);
+    assert_int_equal(world->gone, 0);
+    WORLD_UNTIL(world, world->gone == 1);
 }
 
 static void caps_what_is_queued_for_a_client(void **state)
@@ -398,22 +335,22 @@ static void caps_what_is_queued_for_a_client(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_with_one_send),
-        cmocka_unit_test(sends_no_body_where_none_may_be),
-        cmocka_unit_test(speaks_with_clients_of_http_1_0),
-        cmocka_unit_test(sends_what_is_said_in_a_turn_together_and_at_once),
-        cmocka_unit_test(an_empty_piece_does_not_end_a_chunked_reply),
+        TALK(answers_with_one_send),
+        TALK(sends_no_body_where_none_may_be),
+        TALK(speaks_with_clients_of_http_1_0),
+        TALK(sends_what_is_said_in_a_turn_together_and_at_once),
+        TALK(an_empty_piece_does_not_end_a_chunked_reply),
         cmocka_unit_test(a_slow_reader_is_told_apart_and_drains),
         cmocka_unit_test(a_client_that_takes_nothing_is_gone),
         cmocka_unit_test(a_whole_reply_that_nobody_takes_is_given_up),
-        cmocka_unit_test(cuts_data_beyond_the_promised_length),
-        cmocka_unit_test(closes_after_a_reply_that_falls_short),
-        cmocka_unit_test(aborts_a_chunked_reply_without_its_last_chunk),
-        cmocka_unit_test(resets_a_reply_whose_end_would_look_legal),
-        cmocka_unit_test(leaves_out_headers_that_would_break_the_message),
-        cmocka_unit_test(never_tells_from_inside_a_reply),
-        cmocka_unit_test(a_stream_that_was_given_back_is_not_told_of),
-        cmocka_unit_test(a_large_reply_without_memory_loses_the_client),
+        TALK(cuts_data_beyond_the_promised_length),
+        TALK(closes_after_a_reply_that_falls_short),
+        TALK(aborts_a_chunked_reply_without_its_last_chunk),
+        TALK(resets_a_reply_whose_end_would_look_legal),
+        TALK(leaves_out_headers_that_would_break_the_message),
+        TALK(never_tells_from_inside_a_reply),
+        TALK(a_stream_that_was_given_back_is_not_told_of),
+        TALK(a_large_reply_without_memory_loses_the_client),
         cmocka_unit_test(caps_what_is_queued_for_a_client),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

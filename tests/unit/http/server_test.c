@@ -81,22 +81,17 @@ static void closes_at_once_when_too_many_are_being_refused(void **state)
 
 static void waits_for_descriptors_when_there_are_none(void **state)
 {
-    (void)state;
-    struct world world = {0};
-    struct client client;
-    world_start(&world);
-    client_open(&client, &world);
-    client_send(&client, GET("/x"));
+    struct client *client = *state;
+    struct world *world = client->world;
+    client_send(client, GET("/x"));
     struct rlimit before;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     struct rlimit none = {.rlim_cur = 3, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    world_rest(&world);
-    assert_int_equal(acog_http_server_connections(world.server), 0);
+    world_rest(world);
+    assert_int_equal(acog_http_server_connections(world->server), 0);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    WORLD_UNTIL(&world, client_has(&client, "\r\n\r\n/x"));
-    client_close(&client);
-    world_close(&world);
+    WORLD_UNTIL(world, client_has(client, "\r\n\r\n/x"));
 }
 
 static void drains(void **state)
@@ -141,17 +136,12 @@ static void drains(void **state)
 
 static void tells_of_every_stream_when_it_is_freed(void **state)
 {
-    (void)state;
-    struct world world = {0};
-    struct client client;
-    world_start(&world);
-    client_open(&client, &world);
-    (void)client_hold(&world, &client);
-    acog_http_server_free(&world.server);
-    assert_null(world.server);
-    assert_int_equal(world.gone, 1);
-    client_close(&client);
-    world_close(&world);
+    struct client *client = *state;
+    struct world *world = client->world;
+    (void)client_hold(world, client);
+    acog_http_server_free(&world->server);
+    assert_null(world->server);
+    assert_int_equal(world->gone, 1);
 }
 
 static void refuses_options_that_make_no_sense(void **state)
@@ -175,21 +165,16 @@ static void refuses_options_that_make_no_sense(void **state)
 
 static void closes_a_connection_whose_last_reply_was_open_when_it_drains(void **state)
 {
-    (void)state;
-    struct world world = {0};
-    struct client client;
-    world_start(&world);
-    client_open(&client, &world);
-    struct acog_http_stream *stream = client_hold(&world, &client);
+    struct client *client = *state;
+    struct world *world = client->world;
+    struct acog_http_stream *stream = client_hold(world, client);
     acog_http_reply_head(stream, 200, NULL, 0, -1);
-    WORLD_UNTIL(&world, client_has(&client, "\r\n\r\n"));
-    acog_http_server_drain(world.server);
-    assert_int_equal(acog_http_server_connections(world.server), 1);
+    WORLD_UNTIL(world, client_has(client, "\r\n\r\n"));
+    acog_http_server_drain(world->server);
+    assert_int_equal(acog_http_server_connections(world->server), 1);
     acog_http_reply_end(&stream);
-    WORLD_UNTIL(&world, client.closed);
-    assert_true(client_has(&client, "\r\n\r\n0\r\n\r\n"));
-    client_close(&client);
-    world_close(&world);
+    WORLD_UNTIL(world, client->closed);
+    assert_true(client_has(client, "\r\n\r\n0\r\n\r\n"));
 }
 
 static void knows_local_clients_of_ipv6(void **state)
@@ -358,11 +343,11 @@ int main(void)
         cmocka_unit_test(serves_a_unix_socket_and_knows_local_clients),
         cmocka_unit_test(answers_503_above_the_number_of_connections),
         cmocka_unit_test(closes_at_once_when_too_many_are_being_refused),
-        cmocka_unit_test(waits_for_descriptors_when_there_are_none),
+        TALK(waits_for_descriptors_when_there_are_none),
         cmocka_unit_test(drains),
-        cmocka_unit_test(tells_of_every_stream_when_it_is_freed),
+        TALK(tells_of_every_stream_when_it_is_freed),
         cmocka_unit_test(refuses_options_that_make_no_sense),
-        cmocka_unit_test(closes_a_connection_whose_last_reply_was_open_when_it_drains),
+        TALK(closes_a_connection_whose_last_reply_was_open_when_it_drains),
         cmocka_unit_test(knows_local_clients_of_ipv6),
         cmocka_unit_test(listens_on_a_bounded_number_of_sockets),
         cmocka_unit_test(a_server_that_drains_takes_no_more_sockets),
