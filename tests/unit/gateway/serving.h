@@ -6,6 +6,7 @@
 #ifndef ACOG_TESTS_GATEWAY_SERVING_H
 #define ACOG_TESTS_GATEWAY_SERVING_H
 
+#include "acog/memory.h"
 #include "acog/policy.h"
 #include "acog/provider.h"
 #include "address.h"
@@ -90,6 +91,7 @@ struct serving {
     struct acog_service service;
     struct acog_listener listener;
     struct acog_worker *worker;
+    struct acog_buffer came; /* what clients saw */
     char path[100];
 };
 
@@ -112,6 +114,7 @@ static inline void serving_prepare(struct serving *serving)
 {
     static const char *const ids[] = {"first", "second"};
     *serving = (struct serving){.service = {.path = "gateway.lua"}};
+    acog_buffer_init(&serving->came, SERVING_TEXT_MAX);
     serving_function_fails = false;
     serving->rows = engine_rows_new(ENGINE_POLICY_ACOG);
     for (size_t i = 0; i < 2; i++) {
@@ -176,6 +179,25 @@ static inline void serving_stop(struct serving *serving)
     acog_log_free(&serving->service.log);
     acog_metrics_free(&serving->service.metrics);
     engine_rows_free(&serving->rows);
+    acog_buffer_fini(&serving->came);
+}
+
+/* A test that finds its serving prepared, and starts it. */
+#define SERVING(test) cmocka_unit_test_setup_teardown(test, serving_begin, serving_end)
+
+static inline int serving_begin(void **state)
+{
+    struct serving *serving = acog_new(sizeof(*serving));
+    serving_prepare(serving);
+    *state = serving;
+    return 0;
+}
+
+static inline int serving_end(void **state)
+{
+    serving_stop(*state);
+    acog_free(*state);
+    return 0;
 }
 
 static inline void turn(struct serving *serving)
@@ -209,10 +231,17 @@ static inline void client_send(int client, const char *text)
     assert_int_equal(send(client, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* Turns the loop until `text` has come, or the connection ended. Appends what came. True: `text` is there. */
-static inline bool client_sees(struct serving *serving, int client, struct acog_buffer *came,
-                               const char *text)
+/* Whether clients saw it. */
+static inline bool has(const struct serving *serving, const char *text)
 {
+    const struct acog_buffer *came = &serving->came;
+    return acog_view_find(acog_buffer_view(came), acog_view_of(text)) < came->len;
+}
+
+/* Turns the loop until `text` has come, or the connection ended. True: `text` is there. */
+static inline bool client_sees(struct serving *serving, int client, const char *text)
+{
+    struct acog_buffer *came = &serving->came;
     char piece[65536];
     for (int i = 0; i < SERVING_TURNS_MAX; i++) {
         turn(serving);
