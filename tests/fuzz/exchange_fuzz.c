@@ -15,6 +15,7 @@
 #include "acog/exchange.h"
 #include "acog/memory.h"
 #include "tests/fuzz/exchange_answer.h"
+#include "tests/fuzz/exchange_choices.h"
 #include "tests/fuzz/exchange_words.h"
 #include "tests/support/engine_rows.h"
 
@@ -61,8 +62,7 @@ struct told {
 
 struct play {
     bool input_has_secret;
-    const uint8_t *at;
-    const uint8_t *end;
+    struct choices choices;
     struct engine_rows *rows;
     struct acog_exchange *exchange;
     int64_t now_ms;
@@ -101,26 +101,7 @@ void acog_snapshot_unref(struct acog_snapshot **snapshot)
     *snapshot = NULL;
 }
 
-/* -- bytes ------------------------------------------------------------------------------------------- */
-
-static unsigned take(struct play *play)
-{
-    return play->at == play->end ? 0 : *play->at++;
-}
-
-static size_t choose(struct play *play, size_t below)
-{
-    return take(play) % below;
-}
-
-static struct acog_view take_bytes(struct play *play)
-{
-    size_t wanted = take(play);
-    size_t left = (size_t)(play->end - play->at);
-    struct acog_view bytes = {.ptr = (const char *)play->at, .len = wanted < left ? wanted : left};
-    play->at += bytes.len;
-    return bytes;
-}
+/* -- memory ------------------------------------------------------------------------------------------ */
 
 static bool fails_now(void *user)
 {
@@ -161,7 +142,7 @@ static void answer(struct play *play, const struct acog_ask *ask)
 {
     static const struct acog_verdict verdicts[2] = {{.keep = true}, {.keep = false}};
     static const double numbers[2] = {1, 2};
-    unsigned how = take(play);
+    unsigned how = take(&play->choices);
     struct acog_answer answer = {.failed = how % 8 == 0, .count = ask->count};
     switch (ask->kind) {
     case ACOG_SLOT_MATCH:
@@ -301,14 +282,15 @@ static void lend_request(struct play *play, struct acog_view body, struct acog_v
 static void begin(struct play *play)
 {
     static const char *const methods[] = {"POST", "POST", "POST", "GET", "HEAD", "DELETE"};
-    struct acog_view body = acog_view_of(bodies[choose(play, sizeof(bodies) / sizeof(bodies[0]))]);
-    const char *target = targets[choose(play, sizeof(targets) / sizeof(targets[0]))];
-    unsigned how = take(play);
+    struct acog_view body =
+        acog_view_of(bodies[choose(&play->choices, sizeof(bodies) / sizeof(bodies[0]))]);
+    const char *target = targets[choose(&play->choices, sizeof(targets) / sizeof(targets[0]))];
+    unsigned how = take(&play->choices);
     if (how % 4 == 0) { /* a body of the fuzzer's own, or one with a hole in it */
-        struct acog_view bytes = take_bytes(play);
+        struct acog_view bytes = take_bytes(&play->choices);
         body = how % 8 == 0 ? bytes : acog_view_slice(body, 0, bytes.len);
     }
-    lend_request(play, body, take_bytes(play));
+    lend_request(play, body, take_bytes(&play->choices));
     play->head = how % 6 == 4;
     play->sent = play->running = 0;
     play->client_gone = play->ended = play->aborted = play->finished = play->reply_cut = false;
@@ -334,8 +316,8 @@ static void tell_head(struct play *play)
 {
     static const char *const waits[] = {"1", "-5", "99999999999999999999",
                                         "Mon, 01 Dec 2025 00:00:00 GMT"};
-    unsigned status = statuses[choose(play, sizeof(statuses) / sizeof(statuses[0]))];
-    unsigned how = take(play);
+    unsigned status = statuses[choose(&play->choices, sizeof(statuses) / sizeof(statuses[0]))];
+    unsigned how = take(&play->choices);
     const char *type = types[how % 4];
     struct acog_header_row *rows = told_new(play, play->running, 3 * sizeof(*rows));
     rows[0] = (struct acog_header_row){ACOG_VIEW("retry-after"), acog_view_of(waits[how / 16 % 4])};
@@ -381,8 +363,8 @@ static void wait(struct play *play, int64_t ms)
 static void tell_fragment(struct play *play)
 {
     struct acog_view all =
-        acog_view_of(fragments[choose(play, sizeof(fragments) / sizeof(fragments[0]))]);
-    size_t cut = take(play); /* where it is cut in two; far ones: not at all */
+        acog_view_of(fragments[choose(&play->choices, sizeof(fragments) / sizeof(fragments[0]))]);
+    size_t cut = take(&play->choices); /* where it is cut in two; far ones: not at all */
     tell_bytes(play, play->running, acog_view_slice(all, 0, cut));
     if (play->running != 0) {
         tell_bytes(play, play->running, acog_view_slice(all, cut, all.len));
@@ -399,7 +381,8 @@ static void happen_upstream(struct play *play, enum happening what)
     }
     switch (what) {
     case ACOG_HAPPENS_CONNECTED:
-        acog_exchange_connected(play->exchange, attempt, take(play) % 2 == 0, play->now_ms);
+        acog_exchange_connected(play->exchange, attempt, take(&play->choices) % 2 == 0,
+                                play->now_ms);
         break;
     case ACOG_HAPPENS_HEAD:
         tell_head(play);
@@ -408,14 +391,14 @@ static void happen_upstream(struct play *play, enum happening what)
         tell_fragment(play);
         break;
     case ACOG_HAPPENS_BYTES:
-        tell_bytes(play, attempt, take_bytes(play));
+        tell_bytes(play, attempt, take_bytes(&play->choices));
         break;
     case ACOG_HAPPENS_END:
         play->running = 0;
         acog_exchange_upstream_end(play->exchange, attempt, play->now_ms);
         break;
     case ACOG_HAPPENS_FAILED:
-        how = take(play);
+        how = take(&play->choices);
         play->running = 0;
         acog_exchange_upstream_failed(play->exchange, attempt, causes[how % 5], how / 8 % 2 == 0,
                                       play->now_ms);
@@ -445,7 +428,7 @@ static void happen(struct play *play, enum happening what)
         return;
     case ACOG_HAPPENS_OLD_ATTEMPT:
         if (play->sent > 0 && play->running != 1) {
-            tell_bytes(play, 1, take_bytes(play));
+            tell_bytes(play, 1, take_bytes(&play->choices));
         }
         return;
     case ACOG_HAPPENS_CLIENT_GONE:
@@ -453,15 +436,15 @@ static void happen(struct play *play, enum happening what)
         return;
     case ACOG_HAPPENS_CLIENT_FULL:
         if (!play->client_gone && !play->finished) {
-            acog_exchange_client_full(play->exchange, take(play) % 2 == 0, play->now_ms);
+            acog_exchange_client_full(play->exchange, take(&play->choices) % 2 == 0, play->now_ms);
             drain(play);
         }
         return;
     case ACOG_HAPPENS_TIME:
-        wait(play, (int64_t)take(play) * (int64_t)take(play));
+        wait(play, (int64_t)take(&play->choices) * (int64_t)take(&play->choices));
         return;
     case ACOG_HAPPENS_NO_MEMORY:
-        play->allocations_left = take(play);
+        play->allocations_left = take(&play->choices);
         return;
     case ACOG_HAPPENS_NEXT_REQUEST:
     case ACOG_HAPPENS_COUNT:
@@ -530,8 +513,8 @@ static void check_end(struct play *play)
 static void live(struct play *play)
 {
     begin(play);
-    while (!play->finished && play->at < play->end) {
-        enum happening what = (enum happening)choose(play, ACOG_HAPPENS_COUNT);
+    while (!play->finished && play->choices.at < play->choices.end) {
+        enum happening what = (enum happening)choose(&play->choices, ACOG_HAPPENS_COUNT);
         if (what == ACOG_HAPPENS_NEXT_REQUEST) {
             break;
         }
@@ -552,83 +535,20 @@ static void live(struct play *play)
     play->asked = NULL;
 }
 
-static void fill_policy(struct play *play)
-{
-    struct acog_policy *policy = &play->rows->snapshot.policy;
-    unsigned how = take(play);
-    policy->commit.stream = (enum acog_commit_level)(how % 3);
-    policy->commit.whole = how / 4 % 2 == 0 ? ACOG_COMMIT_HEADERS : ACOG_COMMIT_ANSWER;
-    policy->commit.held_bytes_max = how / 8 % 4 == 0 ? 300 : 64000;
-    policy->commit.fail_when_full = how / 32 % 2 == 0;
-    policy->bad_event_drops = how / 64 % 2 == 0;
-    policy->drain_ms = how / 128 % 2 == 0 ? 0 : 5000;
-    how = take(play);
-    for (int i = 0; i < ACOG_DIALECT_COUNT; i++) {
-        policy->stream_errors[i].on_event = (enum acog_stream_end)(how % 5);
-        policy->stream_errors[i].on_lost = (enum acog_stream_end)(how / 5 % 5);
-    }
-    policy->match_slot = how / 25 % 3 == 0 ? 0 : ACOG_NO_SLOT;
-    if (how / 75 % 2 == 0) {
-        policy->refusal = (struct acog_refusal){
-            .empty_200 = true, .fallback_model = ACOG_VIEW("m2"), .same_connection = true};
-    }
-#define ACOG_CONDITION(name_, text_, status_, code_, message_)      \
-    policy->errors[ACOG_CONDITION_##name_].status = (status_);      \
-    policy->errors[ACOG_CONDITION_##name_].code = ACOG_VIEW(code_); \
-    policy->errors[ACOG_CONDITION_##name_].message = ACOG_VIEW(message_);
-#include "acog/condition.def"
-#undef ACOG_CONDITION
-    memset(policy->reads_body, 0xff, sizeof(policy->reads_body));
-}
-
-/* In which dialects the two connections speak: the client's and others, or others only. */
-static void fill_dialects(struct play *play, unsigned how)
-{
-    static const unsigned spoken[] = {
-        ACOG_BIT(ACOG_DIALECT_CHAT) | ACOG_BIT(ACOG_DIALECT_MESSAGES) |
-            ACOG_BIT(ACOG_DIALECT_RESPONSES),
-        ACOG_BIT(ACOG_DIALECT_CHAT),
-        ACOG_BIT(ACOG_DIALECT_MESSAGES),
-        ACOG_BIT(ACOG_DIALECT_RESPONSES),
-        ACOG_BIT(ACOG_DIALECT_GEMINI),
-    };
-    struct engine_rows *rows = play->rows;
-    for (size_t i = 0; i < rows->snapshot.connection_count; i++) {
-        rows->connections[i].dialects = spoken[how % 5];
-        how /= 5;
-    }
-}
-
-static void fill_rows(struct play *play)
-{
-    struct engine_rows *rows = engine_rows_new((enum engine_policy)choose(play, 5));
-    play->rows = rows;
-    rows->snapshot.limits =
-        (struct acog_limits){.json_depth = 64, .event_bytes = 4096, .answer_bytes = 16384};
-    fill_policy(play);
-    (void)engine_rows_add(rows, "one", ACOG_CHANNEL_DIRECT, "m");
-    (void)engine_rows_add(rows, "two", ACOG_CHANNEL_VERTEX, "m");
-    (void)engine_rows_candidate(rows, &rows->connections[0], "m2");
-    rows->connections[0].key = rows->connections[1].key = ACOG_VIEW(SECRET);
-    unsigned how = take(play);
-    rows->connections[0].is_default = how % 2 == 0;
-    fill_dialects(play, how / 2);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct play play;
     struct acog_view input = {.ptr = (const char *)data, .len = size};
-    play = (struct play){.at = data, .end = data + size, .now_ms = 1000};
+    play = (struct play){.choices = {.at = data, .end = data + size}, .now_ms = 1000};
     play.input_has_secret = acog_view_find(input, ACOG_VIEW(SECRET)) < input.len;
     acog_buffer_init(&play.reply, REPLY_MAX);
-    fill_rows(&play);
+    play.rows = choose_rows(&play.choices);
     play.exchange = acog_exchange_new();
     ACOG_ASSERT(play.exchange != NULL);
     spare(&play, false);
-    for (int i = 0; i < REQUESTS_MAX && (i == 0 || play.at < play.end); i++) {
+    for (int i = 0; i < REQUESTS_MAX && (i == 0 || play.choices.at < play.choices.end); i++) {
         live(&play);
     }
     spare(&play, true);
