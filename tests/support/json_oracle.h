@@ -13,6 +13,17 @@
 #define DEPTH              128
 #define ORACLE_ARENA_BYTES ((size_t)64 << 20U)
 
+/* A text that must be good. */
+static inline struct acog_json_value parse(const char *text)
+{
+    struct acog_json_value value;
+    struct acog_json_error error;
+    if (acog_json_check(acog_view_of(text), DEPTH, &value, &error) != ACOG_OK) {
+        fail_msg("%s at %zu in %s", error.what, error.offset, text);
+    }
+    return value;
+}
+
 /* Enters every array and object, so each value is checked by its own call. */
 static inline void scan_inside(struct acog_json_scanner *scanner, size_t *values)
 {
