@@ -450,6 +450,23 @@ static void lead_with_system(struct acog_conversation *conversation)
     }
 }
 
+/* System words alone are the question: OpenAI's providers answer them, so they are a turn, told like one between others.
+ * Anthropic's API has no such request. */
+static void ask_with_system_alone(struct acog_conversation_builder *builder)
+{
+    struct acog_conversation *conversation = builder->conversation;
+    if (conversation->turns != NULL || conversation->system.first == NULL ||
+        conversation->surface == ACOG_SURFACE_MESSAGES) {
+        return;
+    }
+    struct acog_turn *turn = take(builder, sizeof(*turn));
+    if (turn != NULL) {
+        *turn = (struct acog_turn){.role = ACOG_TURN_SYSTEM, .parts = conversation->system};
+        conversation->turns = turn;
+        conversation->system = (struct acog_part_list){0};
+    }
+}
+
 static void tidy_results(const struct acog_conversation *conversation)
 {
     for (const struct acog_turn *turn = conversation->turns; turn != NULL; turn = turn->next) {
@@ -491,6 +508,7 @@ void acog_builder_finish(struct acog_conversation_builder *builder)
     tidy_turns(builder);
     lead_with_system(builder->conversation);
     drop_blank(&builder->conversation->system);
+    ask_with_system_alone(builder);
     tidy_results(builder->conversation);
     check_turns(builder);
     check_choice(builder);

@@ -94,7 +94,7 @@ struct acog_part {
 enum acog_turn_role {
     ACOG_TURN_USER = 0,
     ACOG_TURN_ASSISTANT,
-    ACOG_TURN_SYSTEM, /* between the turns (B14); the leading ones are `system` */
+    ACOG_TURN_SYSTEM, /* between the turns (B14), or the only one; the leading ones are `system` */
 };
 
 /* Neighbours of one role are one turn: all results of an assistant's calls stand in the next user turn, before its

@@ -76,12 +76,12 @@ static enum acog_code check_parts(const struct acog_conversation *conversation,
     return ACOG_OK;
 }
 
-/* Whether anything is left for a provider that did not make the reasoning; the system's words alone are none. */
+/* Whether anything is left for a provider that did not make the reasoning. */
 static bool says_anything(const struct acog_conversation *conversation)
 {
     for (const struct acog_turn *turn = conversation->turns; turn != NULL; turn = turn->next) {
         for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
-            if (part->kind != ACOG_PART_REASONING && turn->role != ACOG_TURN_SYSTEM) {
+            if (part->kind != ACOG_PART_REASONING) {
                 return true;
             }
         }

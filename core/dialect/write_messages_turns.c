@@ -243,9 +243,9 @@ static void put_downgraded(struct turns_writer *writer, const struct acog_part *
 }
 
 static void put_part(struct turns_writer *writer, enum acog_turn_role role,
-                     const struct acog_part *part)
+                     const struct acog_part *part, bool first_turn)
 {
-    bool native = writer->request->translation->rules->system_anywhere;
+    bool native = writer->request->translation->rules->system_anywhere && !first_turn;
     if (part->kind == ACOG_PART_REASONING && !acog_messages_is_own_reasoning(part)) {
         return;
     }
@@ -294,8 +294,9 @@ void acog_messages_put_turns(struct acog_request_writer *request)
     put(&writer, ACOG_VIEW(",\"messages\":["));
     for (const struct acog_turn *turn = request->conversation->turns; turn != NULL;
          turn = turn->next) {
+        bool first_turn = !writer.any;
         for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
-            put_part(&writer, turn->role, part);
+            put_part(&writer, turn->role, part, first_turn);
         }
     }
     put(&writer, writer.any ? ACOG_VIEW("]}]") : ACOG_VIEW("]"));

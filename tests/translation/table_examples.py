@@ -98,6 +98,12 @@ REQUESTS = {
         "model": {"messages": "claude-haiku-4-5"},
         "seen": {"messages": '{"type":"text","text":"<system>S</system>"}', "gemini": '{"text":"<system>S</system>"}',
                  "chat": '{"role":"system","content":"S"}', "responses": '"role":"system","content":[{"type":"input_text","text":"S"}]'}},
+    "system text alone, and no other turn": {
+        "chat": chat({"role": "system", "content": "S"}),
+        "responses": responses({"role": "system", "content": "S"}),
+        "seen": {"chat": '{"role":"system","content":"S"}', "messages": '{"type":"text","text":"<system>S</system>"}',
+                 "responses": '"role":"system","content":[{"type":"input_text","text":"S"}]',
+                 "gemini": '{"text":"<system>S</system>"}'}},
     "text": {
         "chat": chat(said("héy \"x\"")), "messages": messages(said("héy \"x\"")), "responses": responses(said("héy \"x\"")),
         "seen": {"chat": '"content":"héy \\"x\\""', "messages": '"text":"héy \\"x\\""', "responses": '"text":"héy \\"x\\""',

@@ -148,6 +148,26 @@ static void a_conversation_says_something(void **state)
     is_refused(&scene, "no message");
 }
 
+/* OpenAI answers a request of system words alone; Anthropic's API has none. */
+static void system_words_alone_are_a_turn_of_a_client_of_openai(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    acog_builder_system(&scene.builder)->text = json("\"be brief\"");
+    (void)say(&scene, ACOG_TURN_USER, "\" \"");
+    acog_builder_finish(&scene.builder);
+    assert_int_equal(scene.builder.code, ACOG_OK);
+    assert_null(scene.conversation.system.first);
+    assert_int_equal(scene.conversation.turns->role, ACOG_TURN_SYSTEM);
+    assert_null(scene.conversation.turns->next);
+    acog_arena_fini(&scene.arena);
+    begin(&scene);
+    scene.conversation.surface = ACOG_SURFACE_MESSAGES;
+    acog_builder_system(&scene.builder)->text = json("\"be brief\"");
+    is_refused(&scene, "no message");
+}
+
 /* Found by the fuzzer: messages tells the one as a text, chat and responses the other. */
 static void a_blank_refusal_or_document_goes_like_a_blank_text(void **state) /* B05 */
 {
@@ -327,7 +347,6 @@ static void a_conversation_that_only_thought_cannot_be_told(void **state)
     begin(&scene);
     acog_builder_part(&scene.builder, ACOG_TURN_ASSISTANT, ACOG_PART_REASONING)->text =
         json("\"hm\"");
-    (void)say(&scene, ACOG_TURN_SYSTEM, "\"be brief\"");
     assert_unfit(&scene, "nothing but a provider's reasoning");
 }
 
@@ -359,6 +378,7 @@ int main(void)
         cmocka_unit_test(turns_that_meet_over_a_blank_one_are_one),
         cmocka_unit_test(system_words_behind_a_blank_turn_are_leading),
         cmocka_unit_test(a_conversation_says_something),
+        cmocka_unit_test(system_words_alone_are_a_turn_of_a_client_of_openai),
         cmocka_unit_test(a_blank_refusal_or_document_goes_like_a_blank_text),
         cmocka_unit_test(a_call_without_arguments_has_an_empty_object),
         cmocka_unit_test(arguments_that_are_no_object_are_refused_by_the_calls_id),

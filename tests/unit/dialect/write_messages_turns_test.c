@@ -108,6 +108,18 @@ static void system_turns_stay_in_their_place(void **state)
     end(&run);
 }
 
+/* A conversation that a system turn begins is a 400 at Anthropic, also where the model takes one later. */
+static void system_words_alone_are_the_users(void **state)
+{
+    (void)state;
+    const struct acog_model_rules rules[] = {haiku(), opus()};
+    for (size_t i = 0; i < 2; i++) {
+        chat_says(rules[i], "{'role':'system','content':'sum up'},{'role':'system','content':'b'}",
+                  "[{'role':'user','content':[{'type':'text','text':'<system>sum up</system>'},"
+                  "{'type':'text','text':'<system>b</system>'}]}]");
+    }
+}
+
 /* B16 */
 static void images_are_sent_byte_for_byte(void **state)
 {
@@ -316,7 +328,6 @@ static void a_conversation_begins_with_the_user(void **state)
     (void)state;
     chat_is_refused(haiku(), "{'messages':[{'role':'assistant','content':'I begin'}]}",
                     "the first turn must be the user's");
-    chat_is_refused(haiku(), "{'messages':[{'role':'system','content':'only rules'}]}", "");
 }
 
 static void ids_that_anthropic_refuses_are_mapped(void **state)
@@ -371,6 +382,7 @@ int main(void)
         cmocka_unit_test(empty_texts_and_arguments_are_nothing),
         cmocka_unit_test(a_blank_turn_goes_and_its_neighbours_are_one),
         cmocka_unit_test(system_turns_stay_in_their_place),
+        cmocka_unit_test(system_words_alone_are_the_users),
         cmocka_unit_test(images_are_sent_byte_for_byte),
         cmocka_unit_test(files_are_documents),
         cmocka_unit_test(cache_markers_arrive_at_their_places),
