@@ -13,6 +13,14 @@ t.list = core.list
 --- The shortest conversation there is.
 t.hello = { { role = "user", content = "hello" } }
 
+--- t.with(table, fields) -> table: a copy with these fields over its own. `fields` may be nil.
+function t.with(base, fields)
+  local copy = {}
+  for key, value in pairs(base) do copy[key] = value end
+  for key, value in pairs(fields or {}) do copy[key] = value end
+  return copy
+end
+
 --- t.gateway "gateway.lua": the configuration beside the test file; or a table of its fields.
 t.gateway = core.gateway
 

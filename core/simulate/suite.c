@@ -35,7 +35,7 @@ static const char given_key;
 
 #define GIVEN_NAMES                                                                               \
     "equal, different, is_true, is_false, match, no_match, error, fail, cases, attach, gateway, " \
-    "hello, null, list"
+    "hello, null, list, with"
 
 static struct run *run_of(lua_State *L)
 {

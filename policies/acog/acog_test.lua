@@ -12,17 +12,14 @@ local STAMPED = "claude-haiku-4-5@20251001"
 local function gateway(t, rows, policy)
   local connections = {}
   for i, row in ipairs(rows) do
-    local fields = { channel = row[2], models = { row[3] or HAIKU } }
-    for key, value in pairs(row[4] or {}) do fields[key] = value end
+    local fields = t.with({ channel = row[2], models = { row[3] or HAIKU } }, row[4])
     connections[i] = acog.connection(row[1])(fields)
   end
   return t.gateway { policy = policy or base, connections = connections }
 end
 
 local function message(t, fields)
-  local body = { model = HAIKU, max_tokens = 10, messages = t.hello }
-  for key, value in pairs(fields or {}) do body[key] = value end
-  return body
+  return t.with({ model = HAIKU, max_tokens = 10, messages = t.hello }, fields)
 end
 
 local function ask(t, gw, headers, fields)

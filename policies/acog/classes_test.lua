@@ -18,8 +18,7 @@ local function gateway(t, count, policy)
 end
 
 local function ask(t, gw, fields, path)
-  local body = { model = MODEL, max_tokens = 10, messages = t.hello }
-  for key, value in pairs(fields or {}) do body[key] = value end
+  local body = t.with({ model = MODEL, max_tokens = 10, messages = t.hello }, fields)
   return gw:post(path or MESSAGES, body)
 end
 

@@ -14,8 +14,7 @@ local SURFACES = {
 local function gateway(t, rows, policy)
   local connections = {}
   for i, row in ipairs(rows) do
-    local fields = { channel = row[2], models = { HAIKU } }
-    for key, value in pairs(row[3] or {}) do fields[key] = value end
+    local fields = t.with({ channel = row[2], models = { HAIKU } }, row[3])
     connections[i] = acog.connection(row[1])(fields)
   end
   return t.gateway { policy = policy or base, connections = connections }
@@ -29,8 +28,7 @@ end
 local function ask(t, gw, fields, headers, path)
   local body = { model = HAIKU, max_tokens = 10, messages = t.hello }
   if path == SURFACES.responses then body = { model = HAIKU, input = "hello" } end
-  for key, value in pairs(fields or {}) do body[key] = value end
-  return gw:post(path or SURFACES.messages, body, headers)
+  return gw:post(path or SURFACES.messages, t.with(body, fields), headers)
 end
 
 -- -- circuit key

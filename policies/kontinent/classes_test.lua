@@ -16,9 +16,7 @@ local function routes(t, ids, model)
 end
 
 local function ask(t, gw, fields)
-  local body = { model = "m", messages = t.hello, max_tokens = 100 }
-  for key, value in pairs(fields or {}) do body[key] = value end
-  return gw:post(CHAT, body)
+  return gw:post(CHAT, t.with({ model = "m", messages = t.hello, max_tokens = 100 }, fields))
 end
 
 local function lasted_ms(attempt) return attempt.ended_ms - attempt.at_ms end

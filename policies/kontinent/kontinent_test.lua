@@ -11,9 +11,7 @@ local CHAT, MESSAGES, RESPONSES = "/v1/chat/completions", "/v1/messages", "/v1/r
 local function supply(t, rows, policy)
   local connections = {}
   for i, row in ipairs(rows) do
-    local fields = { models = { "m" } }
-    for key, value in pairs(row[2] or {}) do fields[key] = value end
-    connections[i] = acog.connection(row[1])(fields)
+    connections[i] = acog.connection(row[1])(t.with({ models = { "m" } }, row[2]))
   end
   local gw = t.gateway { policy = policy or base, connections = connections }
   t.equal(gw.warnings, {})
@@ -27,9 +25,7 @@ local function routes(t, count, fields)
 end
 
 local function body_of(t, fields)
-  local body = { model = "m", messages = t.hello, max_tokens = 100 }
-  for key, value in pairs(fields or {}) do body[key] = value end
-  return body
+  return t.with({ model = "m", messages = t.hello, max_tokens = 100 }, fields)
 end
 
 local function ask(t, gw, fields, path)

@@ -15,9 +15,7 @@ local function two(t)
 end
 
 local function ask(t, gw, fields)
-  local body = { model = "m", messages = t.hello, stream = true }
-  for key, value in pairs(fields or {}) do body[key] = value end
-  return gw:post(CHAT, body)
+  return gw:post(CHAT, t.with({ model = "m", messages = t.hello, stream = true }, fields))
 end
 
 test("S3.5: a tool call commits", function(t)

@@ -14,9 +14,7 @@ local function hosts(t, ids)
 end
 
 local function ask(t, gw, fields)
-  local body = { model = "m", messages = t.hello, max_tokens = 100 }
-  for key, value in pairs(fields or {}) do body[key] = value end
-  return gw:post(CHAT, body)
+  return gw:post(CHAT, t.with({ model = "m", messages = t.hello, max_tokens = 100 }, fields))
 end
 
 local page = { body = "<html>welcome</html>", content_type = "text/html" }

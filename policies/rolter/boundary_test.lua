@@ -23,9 +23,7 @@ local function first_and_second(t)
 end
 
 local function body_of(t, fields)
-  local body = { model = "m", messages = t.hello }
-  for key, value in pairs(fields or {}) do body[key] = value end
-  return body
+  return t.with({ model = "m", messages = t.hello }, fields)
 end
 
 local function ask(t, gw, fields)

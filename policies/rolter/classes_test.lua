@@ -23,9 +23,7 @@ local function first_and_second(t, policy)
 end
 
 local function ask(t, gw, fields)
-  local body = { model = "m", messages = t.hello }
-  for key, value in pairs(fields or {}) do body[key] = value end
-  return gw:post(CHAT, body)
+  return gw:post(CHAT, t.with({ model = "m", messages = t.hello }, fields))
 end
 
 local failures = {

@@ -11,8 +11,7 @@ local CHAT = "/v1/chat/completions"
 local function route(t, rows, policy)
   local connections = {}
   for i, row in ipairs(rows) do
-    local fields = { models = { "m" }, takes_over = row[2] }
-    for key, value in pairs(row[3] or {}) do fields[key] = value end
+    local fields = t.with({ models = { "m" }, takes_over = row[2] }, row[3])
     connections[i] = acog.connection(row[1])(fields)
   end
   local gw = t.gateway { policy = policy or base, connections = connections }
@@ -21,9 +20,7 @@ local function route(t, rows, policy)
 end
 
 local function ask(t, gw, fields)
-  local body = { model = "m", messages = t.hello }
-  for key, value in pairs(fields or {}) do body[key] = value end
-  return gw:post(CHAT, body)
+  return gw:post(CHAT, t.with({ model = "m", messages = t.hello }, fields))
 end
 
 local function refusal(code)

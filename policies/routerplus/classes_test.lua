@@ -18,8 +18,7 @@ end
 local function ask(t, gw, fields, path)
   local body = { model = "m", messages = t.hello, max_tokens = 10 }
   if path == RESPONSES then body = { model = "m", input = "hello" } end
-  for key, value in pairs(fields or {}) do body[key] = value end
-  return gw:post(path or CHAT, body)
+  return gw:post(path or CHAT, t.with(body, fields))
 end
 
 local page = { body = "<html>welcome</html>", content_type = "text/html" }

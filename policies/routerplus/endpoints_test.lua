@@ -12,9 +12,7 @@ local MODEL = "claude-haiku-4-5"
 local function gateway(t, rows, policy)
   local connections = {}
   for i, row in ipairs(rows) do
-    local fields = { models = { MODEL }, priority = i }
-    for key, value in pairs(row[2] or {}) do fields[key] = value end
-    connections[i] = acog.connection(row[1])(fields)
+    connections[i] = acog.connection(row[1])(t.with({ models = { MODEL }, priority = i }, row[2]))
   end
   local gw = t.gateway { policy = policy, connections = connections }
   t.equal(gw.warnings, {})
@@ -22,9 +20,7 @@ local function gateway(t, rows, policy)
 end
 
 local function body_of(t, fields)
-  local body = { model = MODEL, max_tokens = 10, messages = t.hello }
-  for key, value in pairs(fields or {}) do body[key] = value end
-  return body
+  return t.with({ model = MODEL, max_tokens = 10, messages = t.hello }, fields)
 end
 
 local function ask(t, gw, fields)
@@ -32,8 +28,7 @@ local function ask(t, gw, fields)
 end
 
 local function dedicated(t, fields)
-  local endpoint = { model = MODEL }
-  for key, value in pairs(fields or {}) do endpoint[key] = value end
+  local endpoint = t.with({ model = MODEL }, fields)
   return gateway(t, {
     { "public", { priority = -5 } },
     { "own", { reserved_for = "acme/fast" } },

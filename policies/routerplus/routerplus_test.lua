@@ -12,9 +12,7 @@ local MODEL = "claude-haiku-4-5"
 local function gateway(t, rows, policy)
   local connections = {}
   for i, row in ipairs(rows) do
-    local fields = { models = { MODEL }, priority = i }
-    for key, value in pairs(row[2] or {}) do fields[key] = value end
-    connections[i] = acog.connection(row[1])(fields)
+    connections[i] = acog.connection(row[1])(t.with({ models = { MODEL }, priority = i }, row[2]))
   end
   local gw = t.gateway { policy = policy or base, connections = connections }
   t.equal(gw.warnings, {})
@@ -26,9 +24,7 @@ local function pair_of(t)
 end
 
 local function body_of(t, fields)
-  local body = { model = MODEL, max_tokens = 10, messages = t.hello }
-  for key, value in pairs(fields or {}) do body[key] = value end
-  return body
+  return t.with({ model = MODEL, max_tokens = 10, messages = t.hello }, fields)
 end
 
 local function ask(t, gw, fields, path)

@@ -30,8 +30,7 @@ local function ask(t, gw, surface, fields)
   else
     body.messages, body.max_tokens = t.hello, 10
   end
-  for key, value in pairs(fields or {}) do body[key] = value end
-  return gw:post(SURFACES[surface], body)
+  return gw:post(SURFACES[surface], t.with(body, fields))
 end
 
 local function each_pair(t, check)

@@ -8,17 +8,14 @@ local policy = require "policies.acog"
 local function gateway(t, dialect, ids, more)
   local connections = {}
   for i, id in ipairs(ids) do
-    local fields = { dialects = { dialect }, models = { "m-1" } }
-    for key, value in pairs(more or {}) do fields[key] = value end
+    local fields = t.with({ dialects = { dialect }, models = { "m-1" } }, more)
     connections[i] = acog.connection(id)(fields)
   end
   return t.gateway { listen = "127.0.0.1:0", policy = policy, connections = connections }
 end
 
 local function chat(t, fields)
-  local body = { model = "m-1", messages = t.hello }
-  for key, value in pairs(fields or {}) do body[key] = value end
-  return body
+  return t.with({ model = "m-1", messages = t.hello }, fields)
 end
 
 local function message(t, fields)
@@ -26,6 +23,16 @@ local function message(t, fields)
   body.max_tokens = 10
   return body
 end
+
+-- -- what tests are made of ----------------------------------------------------------------------
+
+test("with copies a table and puts fields in place of its own, whole", function(t)
+  local base = { a = { 1, 2 }, b = "x", [1] = "first" }
+  t.equal(t.with(base, { a = { 3 }, c = false }), { a = { 3 }, b = "x", c = false, [1] = "first" })
+  t.equal(t.with(base), base)
+  t.with(base).b = "y"
+  t.equal(base.b, "x")
+end)
 
 -- -- checks -------------------------------------------------------------------------------------
 
