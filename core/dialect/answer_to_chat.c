@@ -172,8 +172,10 @@ struct told {
     uint64_t content_characters;
     uint64_t part_start;          /* in content_characters */
     struct acog_buffer reasoning; /* of the open REASONING part; as between quotes */
+    bool reasoning_kept;          /* it is in `details` */
     uint32_t detail_count;
     struct acog_buffer details;     /* entries of reasoning_details */
+    bool sealed;                    /* one of them is opaque: else nobody needs them */
     struct acog_buffer annotations; /* entries */
 };
 
@@ -196,6 +198,7 @@ static void tell_part_begin(struct told *told, const struct acog_flow_part *part
     told->part_start = told->content_characters;
     if (part->kind == ACOG_FLOW_REASONING) {
         told->reasoning.len = 0;
+        told->reasoning_kept = false;
     }
 }
 
@@ -221,14 +224,21 @@ static struct acog_buffer *redirect(struct acog_flow *flow, struct acog_buffer *
     return out;
 }
 
+static void put_reasoning_text(struct acog_flow *flow, struct told *told)
+{
+    acog_flow_put(flow, ACOG_VIEW("{\"type\":\"reasoning.text\",\"text\":\""));
+    acog_flow_put(flow, acog_buffer_view(&told->reasoning));
+    told->reasoning_kept = true;
+}
+
 static void keep_opaque(struct acog_flow *flow, void *state, const struct acog_flow_part *part,
                         const struct acog_opaque *opaque)
 {
     struct told *told = state;
     struct acog_buffer *out = redirect(flow, &told->details);
+    told->sealed = true;
     if (part->kind == ACOG_FLOW_REASONING && part->begun) {
-        acog_flow_put(flow, ACOG_VIEW("{\"type\":\"reasoning.text\",\"text\":\""));
-        acog_flow_put(flow, acog_buffer_view(&told->reasoning));
+        put_reasoning_text(flow, told);
         acog_flow_put(flow, ACOG_VIEW("\",\"signature\":\""));
     } else {
         acog_flow_put(flow, ACOG_VIEW("{\"type\":\"reasoning.encrypted\",\"data\":\""));
@@ -240,6 +250,24 @@ static void keep_opaque(struct acog_flow *flow, void *state, const struct acog_f
     }
     acog_flow_put_format(flow, "\",\"index\":%u}", told->detail_count++);
     flow->out = out;
+}
+
+/* The entries hold all that was thought: who reads them reads nothing beside them. */
+static void keep_unsealed(struct acog_flow *flow, struct told *told,
+                          const struct acog_flow_part *part)
+{
+    if (part->kind == ACOG_FLOW_REASONING && part->begun && !told->reasoning_kept) {
+        struct acog_buffer *out = redirect(flow, &told->details);
+        put_reasoning_text(flow, told);
+        acog_flow_put_format(flow, "\",\"index\":%u}", told->detail_count++);
+        flow->out = out;
+    }
+}
+
+/* What is told at the end; empty: nothing. */
+static struct acog_view details_of(const struct told *told)
+{
+    return told->sealed ? acog_buffer_view(&told->details) : (struct acog_view){0};
 }
 
 static void keep_citation(struct acog_flow *flow, void *state, const struct acog_flow_part *part,
@@ -343,20 +371,22 @@ static void stream_part_text(struct acog_flow *flow, void *state, const struct a
 
 static void stream_part_end(struct acog_flow *flow, void *state, const struct acog_flow_part *part)
 {
+    struct stream_writer *writer = state;
+    keep_unsealed(flow, &writer->told, part);
     if (part->kind == ACOG_FLOW_CALL && !part->begun) {
         stream_part_text(flow, state, part, acog_text_plain(ACOG_VIEW("{}")));
     }
 }
 
 static void put_list_delta(struct acog_flow *flow, const struct stream_writer *writer,
-                           struct acog_view name, const struct acog_buffer *list)
+                           struct acog_view name, struct acog_view list)
 {
-    if (list->len > 0) {
+    if (list.len > 0) {
         begin_delta(flow, writer);
         acog_flow_put(flow, ACOG_VIEW("\""));
         acog_flow_put(flow, name);
         acog_flow_put(flow, ACOG_VIEW("\":["));
-        acog_flow_put(flow, acog_buffer_view(list));
+        acog_flow_put(flow, list);
         acog_flow_put(flow, ACOG_VIEW("]"));
         end_delta(flow);
     }
@@ -365,8 +395,9 @@ static void put_list_delta(struct acog_flow *flow, const struct stream_writer *w
 static void stream_finish(struct acog_flow *flow, void *state)
 {
     const struct stream_writer *writer = state;
-    put_list_delta(flow, writer, ACOG_VIEW("reasoning_details"), &writer->told.details);
-    put_list_delta(flow, writer, ACOG_VIEW("annotations"), &writer->told.annotations);
+    put_list_delta(flow, writer, ACOG_VIEW("reasoning_details"), details_of(&writer->told));
+    put_list_delta(flow, writer, ACOG_VIEW("annotations"),
+                   acog_buffer_view(&writer->told.annotations));
     if (has_only_explanation(flow)) {
         begin_delta(flow, writer);
         acog_flow_put(flow, ACOG_VIEW("\"refusal\":\""));
@@ -453,6 +484,7 @@ static void whole_part_text(struct acog_flow *flow, void *state, const struct ac
 static void whole_part_end(struct acog_flow *flow, void *state, const struct acog_flow_part *part)
 {
     struct whole_writer *writer = state;
+    keep_unsealed(flow, &writer->told, part);
     if (part->kind == ACOG_FLOW_CALL) {
         acog_flow_keep(flow, &writer->calls, part->begun ? ACOG_VIEW("\"}}") : ACOG_VIEW("{}\"}}"));
     }
@@ -471,12 +503,11 @@ static void put_text_member(struct acog_flow *flow, const char *name,
     }
 }
 
-static void put_list_member(struct acog_flow *flow, const char *name,
-                            const struct acog_buffer *list)
+static void put_list_member(struct acog_flow *flow, const char *name, struct acog_view list)
 {
-    if (list->len > 0) {
+    if (list.len > 0) {
         acog_flow_put_format(flow, ",\"%s\":[", name);
-        acog_flow_put(flow, acog_buffer_view(list));
+        acog_flow_put(flow, list);
         acog_flow_put(flow, ACOG_VIEW("]"));
     }
 }
@@ -499,9 +530,9 @@ static void whole_finish(struct acog_flow *flow, void *state)
     }
     put_text_member(flow, "refusal", &writer->texts[ACOG_FLOW_REFUSAL], true);
     put_text_member(flow, "reasoning_content", &writer->texts[ACOG_FLOW_REASONING], false);
-    put_list_member(flow, "reasoning_details", &writer->told.details);
-    put_list_member(flow, "annotations", &writer->told.annotations);
-    put_list_member(flow, "tool_calls", &writer->calls);
+    put_list_member(flow, "reasoning_details", details_of(&writer->told));
+    put_list_member(flow, "annotations", acog_buffer_view(&writer->told.annotations));
+    put_list_member(flow, "tool_calls", acog_buffer_view(&writer->calls));
     acog_flow_put(flow, ACOG_VIEW("},"));
     put_finish(flow);
     acog_flow_put(flow, ACOG_VIEW("}],\"usage\":"));

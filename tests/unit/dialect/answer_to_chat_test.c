@@ -252,6 +252,33 @@ static void signatures_come_with_their_whole_texts_at_the_end(void **state)
                         "\"data\":\"acog.redacted-messages..ZGF0\",\"index\":1}]" OPEN END("stop"));
 }
 
+/* Found by the fuzzer: who reads the entries reads nothing beside them, so a thought without a signature is one too. */
+static void beside_a_signature_every_thought_is_an_entry(void **state)
+{
+    (void)state;
+    const struct acog_opaque signature = {.maker = ACOG_DIALECT_MESSAGES, .bytes = text_of("c2ln")};
+    for (int sealed = 0; sealed <= 1; sealed++) {
+        struct told told = {.translation = from(ACOG_DIALECT_MESSAGES)};
+        begin(&told, &acog_chat_whole_form);
+        acog_flow_text(&told.flow, ACOG_FLOW_REASONING, 0, text_of("one"));
+        acog_flow_part_end(&told.flow, 0);
+        acog_flow_text(&told.flow, ACOG_FLOW_REASONING, 1, text_of("two"));
+        if (sealed == 1) {
+            acog_flow_opaque(&told.flow, ACOG_FLOW_REASONING, 1, &signature);
+        }
+        finish(&told, ACOG_FINISH_STOP, "end_turn");
+        has(&told, "\"reasoning_content\":\"onetwo\"");
+        if (sealed == 1) {
+            has(&told,
+                "\"reasoning_details\":[{\"type\":\"reasoning.text\",\"text\":\"one\",\"index\":"
+                "0},{\"type\":\"reasoning.text\",\"text\":\"two\",\"signature\":"
+                "\"acog.messages..c2ln\",\"index\":1}]");
+        } else {
+            has_not(&told, "reasoning_details");
+        }
+    }
+}
+
 static void a_calls_signature_names_the_call(void **state)
 {
     (void)state;
@@ -509,6 +536,7 @@ int main(void)
         cmocka_unit_test(usage_tells_all_that_is_known),
         cmocka_unit_test(an_estimate_says_that_it_is_one),
         cmocka_unit_test(signatures_come_with_their_whole_texts_at_the_end),
+        cmocka_unit_test(beside_a_signature_every_thought_is_an_entry),
         cmocka_unit_test(a_calls_signature_names_the_call),
         cmocka_unit_test(the_routing_note_is_the_first_content),
         cmocka_unit_test(a_citation_says_which_text_it_is_of),
