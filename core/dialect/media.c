@@ -81,11 +81,23 @@ struct ending {
         }                            \
     }
 
-/* Empty: none of them. */
-static struct acog_view type_by_ending(struct acog_view name, const struct ending *endings,
-                                       size_t count)
+/* The kinds of files that the APIs take, by the types that IANA has: Google's list says "audio/mp3" and "video/mov", but
+ * its own SDK uploads as what is registered. Empty: none of them. */
+static struct acog_view type_by_ending(struct acog_view name)
 {
-    for (size_t i = 0; i < count; i++) {
+    static const struct ending endings[] = {
+        ENDING(".png", "image/png"),         ENDING(".jpg", "image/jpeg"),
+        ENDING(".jpeg", "image/jpeg"),       ENDING(".gif", "image/gif"),
+        ENDING(".webp", "image/webp"),       ENDING(".heic", "image/heic"),
+        ENDING(".heif", "image/heif"),       ENDING(".pdf", "application/pdf"),
+        ENDING(".txt", "text/plain"),        ENDING(".md", "text/markdown"),
+        ENDING(".csv", "text/csv"),          ENDING(".html", "text/html"),
+        ENDING(".json", "application/json"), ENDING(".mp3", "audio/mpeg"),
+        ENDING(".wav", "audio/wav"),         ENDING(".flac", "audio/flac"),
+        ENDING(".mp4", "video/mp4"),         ENDING(".webm", "video/webm"),
+        ENDING(".mov", "video/quicktime"),
+    };
+    for (size_t i = 0; i < COUNT(endings); i++) {
         size_t bytes = endings[i].ending.len;
         if (name.len >= bytes &&
             acog_view_equal_nocase(acog_view_slice(name, name.len - bytes, name.len),
@@ -96,43 +108,21 @@ static struct acog_view type_by_ending(struct acog_view name, const struct endin
     return (struct acog_view){0};
 }
 
-/* The kinds of files that the APIs take. */
 static struct acog_view type_by_name(struct acog_json_value name)
 {
-    static const struct ending endings[] = {
-        ENDING(".pdf", "application/pdf"), ENDING(".txt", "text/plain"),
-        ENDING(".md", "text/markdown"),    ENDING(".csv", "text/csv"),
-        ENDING(".html", "text/html"),      ENDING(".json", "application/json"),
-        ENDING(".png", "image/png"),       ENDING(".jpg", "image/jpeg"),
-        ENDING(".jpeg", "image/jpeg"),     ENDING(".gif", "image/gif"),
-        ENDING(".webp", "image/webp"),     ENDING(".mp3", "audio/mpeg"),
-        ENDING(".wav", "audio/wav"),       ENDING(".mp4", "video/mp4"),
-        ENDING(".webm", "video/webm"),
-    };
     struct acog_view text = acog_text_of(name).bytes;
     if (text.len == 0) {
         return ACOG_VIEW("application/pdf");
     }
-    struct acog_view type = type_by_ending(text, endings, COUNT(endings));
+    struct acog_view type = type_by_ending(text);
     return type.len > 0 ? type : ACOG_VIEW("application/octet-stream");
 }
 
 struct acog_view acog_media_address_type(struct acog_view address)
 {
-    static const struct ending endings[] = {
-        ENDING(".png", "image/png"),   ENDING(".jpg", "image/jpeg"),
-        ENDING(".jpeg", "image/jpeg"), ENDING(".webp", "image/webp"),
-        ENDING(".gif", "image/gif"),   ENDING(".heic", "image/heic"),
-        ENDING(".heif", "image/heif"), ENDING(".pdf", "application/pdf"),
-        ENDING(".mp3", "audio/mp3"),   ENDING(".wav", "audio/wav"),
-        ENDING(".flac", "audio/flac"), ENDING(".mp4", "video/mp4"),
-        ENDING(".webm", "video/webm"), ENDING(".mov", "video/quicktime"),
-        ENDING(".txt", "text/plain"),  ENDING(".html", "text/html"),
-        ENDING(".csv", "text/csv"),    ENDING(".json", "application/json"),
-    };
     address = acog_view_slice(address, 0, acog_view_find(address, ACOG_VIEW("?")));
     address = acog_view_slice(address, 0, acog_view_find(address, ACOG_VIEW("#")));
-    return type_by_ending(address, endings, COUNT(endings));
+    return type_by_ending(address);
 }
 
 enum acog_code acog_media_read_file(struct acog_text data, struct acog_json_value name,

@@ -34,7 +34,7 @@ bool acog_media_is_type(struct acog_view type);
 /* "image/…" is an image and so on, PDF and texts are documents; FILE for what is none of these. */
 enum acog_media_kind acog_media_kind_of(struct acog_view media_type);
 
-/* Of an address, by how its path ends, in Google's words ("audio/mp3"); empty: not known. */
+/* Of an address, by how its path ends; empty: not known. */
 struct acog_view acog_media_address_type(struct acog_view address);
 
 /* "wav", "mp3", … of input_audio as a media type, and back; empty: not known. */

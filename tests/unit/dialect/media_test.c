@@ -136,6 +136,32 @@ static void a_file_is_what_its_url_or_its_name_says(void **state)
     is_file("gs://bucket/b", "\"b.mp4\"", ACOG_MEDIA_VIDEO, ACOG_MEDIA_URL, "video/mp4");
 }
 
+/* A name and an address end in the same words. */
+static void an_ending_says_the_same_of_a_name_and_of_an_address(void **state)
+{
+    (void)state;
+
+    static const struct {
+        const char *address;
+        const char *name;
+        enum acog_media_kind kind;
+        const char *type;
+    } rows[] = {
+        {"https://x.example/a.mp3?s=1", "\"a.mp3\"", ACOG_MEDIA_AUDIO, "audio/mpeg"},
+        {"https://x.example/a.flac", "\"a.flac\"", ACOG_MEDIA_AUDIO, "audio/flac"},
+        {"https://x.example/A.HEIC#top", "\"A.HEIC\"", ACOG_MEDIA_IMAGE, "image/heic"},
+        {"https://x.example/a.md", "\"a.md\"", ACOG_MEDIA_DOCUMENT, "text/markdown"},
+        {"https://x.example/a.mov", "\"a.mov\"", ACOG_MEDIA_VIDEO, "video/quicktime"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        is_file("QQ==", rows[i].name, rows[i].kind, ACOG_MEDIA_BASE64, rows[i].type);
+        assert_true(acog_view_equal(acog_media_address_type(acog_view_of(rows[i].address)),
+                                    acog_view_of(rows[i].type)));
+    }
+    assert_int_equal(acog_media_address_type(ACOG_VIEW("https://x.example/a")).len, 0);
+}
+
 static void formats_of_audio_go_there_and_back(void **state)
 {
     (void)state;
@@ -158,6 +184,7 @@ int main(void)
         cmocka_unit_test(a_data_url_says_its_kind),
         cmocka_unit_test(an_address_or_bytes_are_readable_and_nothing_else),
         cmocka_unit_test(a_file_is_what_its_url_or_its_name_says),
+        cmocka_unit_test(an_ending_says_the_same_of_a_name_and_of_an_address),
         cmocka_unit_test(formats_of_audio_go_there_and_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
