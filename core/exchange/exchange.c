@@ -329,6 +329,14 @@ void acog_exchange_connected(struct acog_exchange *exchange, uint32_t attempt, b
     }
 }
 
+void acog_exchange_upstream_sent(struct acog_exchange *exchange, uint32_t attempt)
+{
+    struct acog_exchange_attempt *found = acog_exchange_attempt_find(exchange, attempt);
+    if (found != NULL) {
+        acog_exchange_forget_request(found);
+    }
+}
+
 void acog_exchange_upstream_head(struct acog_exchange *exchange, uint32_t attempt, unsigned status,
                                  const struct acog_header_row *headers, size_t header_count,
                                  int64_t now_ms)

@@ -372,6 +372,8 @@ void acog_exchange_begin_translation(const struct acog_exchange *exchange,
 enum acog_code
 acog_exchange_write_translated(struct acog_exchange *exchange,
                                struct acog_exchange_attempt *attempt) ACOG_MUST_CHECK;
+/* The translated request has been sent; another attempt writes its own. Nothing for one that was not translated. */
+void acog_exchange_forget_request(struct acog_exchange_attempt *attempt);
 void acog_exchange_free_translation(struct acog_exchange_attempt *attempt);
 
 /* Once an attempt is live and its head is out no other request will be written: streams last, and hold little. */

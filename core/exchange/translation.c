@@ -136,6 +136,14 @@ void acog_exchange_forget_conversation(struct acog_exchange *exchange,
     live->translation.dropped = (struct acog_view){0};
 }
 
+void acog_exchange_forget_request(struct acog_exchange_attempt *attempt)
+{
+    if (acog_exchange_is_translated(attempt)) {
+        attempt->order.piece_count = 0;
+        acog_buffer_fini(&attempt->translated_request);
+    }
+}
+
 void acog_exchange_free_translation(struct acog_exchange_attempt *attempt)
 {
     acog_translator_free(&attempt->translator);

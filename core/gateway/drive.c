@@ -24,6 +24,9 @@ static void on_head(void *user, unsigned status, const struct acog_header_row *h
                     size_t count)
 {
     struct acog_call_slot *slot = user;
+    if (acog_upstream_sent(slot->call)) {
+        acog_exchange_upstream_sent(slot->drive->exchange, slot->attempt);
+    }
     acog_exchange_upstream_head(slot->drive->exchange, slot->attempt, status, headers, count,
                                 acog_now_ms());
     acog_drive_pump(slot->drive);

@@ -334,6 +334,12 @@ struct acog_upstream_call *acog_upstream_send(struct acog_upstream *upstream,
     return call;
 }
 
+bool acog_upstream_sent(const struct acog_upstream_call *call)
+{
+    ACOG_ASSERT(call->tag == CALL_TAG);
+    return call->simulation != NULL || call->sending == ACOG_SENDING_DONE;
+}
+
 void acog_upstream_pause(struct acog_upstream_call *call, bool paused)
 {
     ACOG_ASSERT(call->tag == CALL_TAG);

@@ -73,6 +73,8 @@ void acog_exchange_policy_answered(struct acog_exchange *exchange, const struct 
  * (no Content-Encoding, no chunks). Views are lent for the call and the commands that follow from it. */
 void acog_exchange_connected(struct acog_exchange *exchange, uint32_t attempt, bool reused,
                              int64_t now_ms);
+/* The request is out, and the body of its order is not read any more: what was made for it goes. */
+void acog_exchange_upstream_sent(struct acog_exchange *exchange, uint32_t attempt);
 void acog_exchange_upstream_head(struct acog_exchange *exchange, uint32_t attempt, unsigned status,
                                  const struct acog_header_row *headers, size_t header_count,
                                  int64_t now_ms);

@@ -32,6 +32,7 @@ struct acog_model_rules {
     bool stop;                  /* takes stop sequences */
     bool max_completion_tokens; /* chat: by this name, else max_tokens (B27) */
     bool system_anywhere;       /* messages: role "system" is legal between the turns (B14) */
+    bool forced_tool;           /* messages: takes a choice that makes it call a tool */
     enum acog_schema_support schema;
     enum acog_thinking thinking;
     unsigned efforts; /* ACOG_BIT(acog_effort): which words it takes */

@@ -67,6 +67,9 @@ struct acog_upstream_call *acog_upstream_send(struct acog_upstream *upstream,
  * then it is read and thrown away, and the connection goes back to the pool. */
 void acog_upstream_cancel(struct acog_upstream_call **call);
 
+/* The whole request is out: the order's body is not read any more. */
+bool acog_upstream_sent(const struct acog_upstream_call *call);
+
 /* Back-pressure: while paused nothing is read, and no body event comes. */
 void acog_upstream_pause(struct acog_upstream_call *call, bool paused);
 

@@ -327,6 +327,7 @@ static inline void driver_head(struct driver *driver, uint32_t attempt, unsigned
                                const char *content_type)
 {
     struct acog_header_row row = {ACOG_VIEW("content-type"), acog_view_of(content_type)};
+    acog_exchange_upstream_sent(driver->exchange, attempt);
     acog_exchange_upstream_head(driver->exchange, attempt, status, &row,
                                 content_type == NULL ? 0 : 1, driver->now_ms);
     driver_drain(driver);

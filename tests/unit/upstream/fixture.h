@@ -78,6 +78,7 @@ struct told {
     size_t failures;
     size_t finished; /* ends and failures */
     unsigned status;
+    bool sent; /* when the head came */
     struct acog_buffer headers; /* "name: value\n" each */
     struct acog_buffer body;
     enum acog_cause cause;
@@ -310,6 +311,7 @@ static inline void told_head(void *user, unsigned status, const struct acog_head
     assert_int_equal(f->told.heads, 0);
     f->told.heads++;
     f->told.status = status;
+    f->told.sent = acog_upstream_sent(f->call);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(acog_buffer_format(&f->told.headers, "%.*s: %.*s\n",
                                             ACOG_VIEW_FMT(headers[i].name),

@@ -38,6 +38,7 @@ static void a_body_larger_than_the_socket_arrives_whole(void **state)
     script(f, &reply, 1);
     send_and_finish(f);
     assert_int_equal(f->told.ends, 1);
+    assert_true(f->told.sent);
     const struct acog_buffer *request = &f->provider.last_request;
     assert_true(request->len > BODY_BYTES);
     assert_memory_equal(request->ptr + (request->len - BODY_BYTES), body, BODY_BYTES);
@@ -63,6 +64,7 @@ static void an_early_answer_is_told_although_the_upload_breaks(void **state)
     send_and_finish(f);
     assert_int_equal(f->told.ends, 1);
     assert_int_equal(f->told.status, 413);
+    assert_false(f->told.sent);
     expect_body(f, ACOG_VIEW("big"));
     assert_int_equal(acog_upstream_counts(f->upstream).open, 0);
     acog_free(body);
