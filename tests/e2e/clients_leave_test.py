@@ -97,7 +97,7 @@ def main(acog, drain):
     with tempfile.TemporaryFile("w+") as log, \
             Running(acog, configuration(GATEWAY % (drain, provider.port)), log=log) as gateway:
         descriptors = f"/proc/{gateway.process.pid}/fd"
-        before = len(os.listdir(descriptors)) if os.path.isdir(descriptors) else None
+        before = len(os.listdir(descriptors))
         threads = [threading.Thread(target=visits, args=(gateway.listen, seed)) for seed in range(CLIENTS)]
         for thread in threads:
             thread.start()
@@ -108,11 +108,10 @@ def main(acog, drain):
                 worker["client_connections"] == 0 and worker["upstream_open"] == worker["upstream_idle"]
                 for worker in status["workers"])), 20)
         assert sum(worker["requests"] for worker in status["workers"]) > CLIENTS * EACH / 4
-        if before is not None:
-            idle = sum(worker["upstream_idle"] for worker in status["workers"])
-            now = len(os.listdir(descriptors))
-            # What libcurl keeps for each worker is made with the first connection.
-            assert now <= before + idle + 16, f"{before} descriptors, now {now} with {idle} idle connections"
+        idle = sum(worker["upstream_idle"] for worker in status["workers"])
+        now = len(os.listdir(descriptors))
+        # What libcurl keeps for each worker is made with the first connection.
+        assert now <= before + idle + 16, f"{before} descriptors, now {now} with {idle} idle connections"
     print(f"clients leave, drain {drain} s: ok")
 
 

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from running import Client, Provider, Running, chat_answer, configuration, whole  # noqa: E402
+from running import Provider, Running, chat_answer, configuration, whole  # noqa: E402
 
 ACOG = sys.argv[1]
 CHAT, MESSAGES = "/v1/chat/completions", "/v1/messages"

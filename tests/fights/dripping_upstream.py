@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """An upstream that drips its head, its answer or its stream is left when its clock has run out."""
 import socket
-import threading
 import time
 
 import fight

@@ -1,7 +1,5 @@
 #!/usr/bin/env python3
 """An upstream that resets its connections, idle ones and busy ones: the pool forgets them and nobody else suffers."""
-import threading
-
 import fight
 
 

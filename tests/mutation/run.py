@@ -82,6 +82,8 @@ class Policy:
             return f"not over after {TEST_SECONDS_MAX} seconds"
         if done.returncode == 0:
             return None
+        if done.returncode < 0:  # a test that fails is a kill; a crash is a fault of acog
+            raise SystemExit(f"acog test {arguments[-1]} ended with signal {-done.returncode}:\n{done.stdout[-3000:]}")
         return "\n".join(line for line in done.stdout.splitlines() if not line.startswith("  ok "))
 
     def mutants(self):

@@ -31,7 +31,10 @@ def install(folder):
 def by_node(folder, streams):
     lines = "".join(json.dumps({"client": client, "sse": sse}, ensure_ascii=True) + "\n" for client, sse in streams)
     run = subprocess.run(["node", "readings.mjs"], cwd=folder, input=lines.encode(), stdout=subprocess.PIPE, check=True)
-    return [json.loads(line) for line in run.stdout.split(b"\n") if line]
+    told = [json.loads(line) for line in run.stdout.split(b"\n") if line]
+    if not streams or len(told) != len(streams):
+        raise SystemExit(f"{len(told)} answers from Node to {len(streams)} streams")
+    return told
 
 
 def comparable(client, reading):

@@ -44,8 +44,10 @@ def difference(wanted, seen, where=""):
 
 
 class Run:
-    def __init__(self, program):
-        self.program, self.losses = program, held.Losses()
+    """`legal`: the requests are such as each provider takes, so that none may be refused or be strange to normal.py."""
+
+    def __init__(self, program, legal=False):
+        self.program, self.legal, self.losses = program, legal, held.Losses()
         self.compared, self.refused, self.unread, self.wrong, self.faults = 0, {}, {}, 0, []
 
     def fault(self, way, body, what):
@@ -62,6 +64,8 @@ class Run:
             if "refused" in answer:
                 words = answer["refused"].split(":")[0]
                 self.refused[words] = self.refused.get(words, 0) + 1
+                if self.legal:
+                    self.fault(f"{source}>{target}", body, f"refused: {answer['refused']}")
             elif "body" not in answer:
                 self.fault(f"{source}>{target}", body, json.dumps(answer))
             else:
@@ -73,6 +77,8 @@ class Run:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             words = f"{type(error).__name__} {error}"
             self.unread[words] = self.unread.get(words, 0) + 1
+            if self.legal:
+                self.fault(way, body, f"not in the normal form: {words}")
             return False
         wanted = held.held(original, source, target, self.losses)
         seen = normal.NORMAL[target](json.loads(answer["body"]))
@@ -93,7 +99,6 @@ class Run:
         for source, target, body, answer in self.there(held_well):
             self.check(f"back {source}>{target}", source, target, body, answer)
 
-
     def add(self, other):
         self.compared, self.wrong = self.compared + other.compared, self.wrong + other.wrong
         self.faults = (self.faults + other.faults)[:SHOWN_MAX]
@@ -103,8 +108,8 @@ class Run:
                 mine[name] = mine.get(name, 0) + times
 
 
-def of_cases(program, cases):
-    run = Run(program)
+def of_cases(program, cases, legal=False):
+    run = Run(program, legal)
     run.batch(cases)
     return run
 
@@ -114,7 +119,7 @@ def of_generated(program, seed, indexes):
     pairs = [(source, target) for source in DIALECTS for target in DIALECTS if source != target]
     cases = [(*pairs[index % len(pairs)], index) for index in indexes]
     return of_cases(program, [(source, target, generator.request(random.Random(f"{seed}/{index}"), source))
-                              for source, target, index in cases])
+                              for source, target, index in cases], legal=True)
 
 
 def captured():

@@ -7,8 +7,8 @@
  *   {"op":"stream","client":"chat","upstream":"messages","sse":"…","piece":1}
  *       -> {"sse":"…","complete":true}   or {"error":"…","sse":"what went out before"}
  *
- * `model` chooses the rules (acog.model); `usage_asked`, `schema_by_tool`, `max_tokens` are as in acog/translate.h. `piece`
- * bytes of the stream are fed at a time; 0 or none: all at once.
+ * `model` chooses the rules (acog.model); `usage_asked` is as in acog/translate.h. `piece` bytes of the stream are fed at a
+ * time; 0 or none: all at once.
  */
 #include "acog/translate.h"
 
@@ -104,19 +104,16 @@ static struct acog_translation translation_of(const json_t *command, enum acog_d
                                               enum acog_dialect upstream,
                                               const struct acog_model_rules *rules)
 {
-    const json_t *max_tokens = json_object_get(command, "max_tokens");
     return (struct acog_translation){
         .client = client,
         .upstream = upstream,
         .rules = rules,
         .model = text_of(command, "model"),
         .request_id = ACOG_VIEW("req-1"),
-        .note = text_of(command, "note"),
         .unix_s = 1700000000,
         .input_tokens_estimate = 100,
-        .max_tokens = json_is_integer(max_tokens) ? json_integer_value(max_tokens) : -1,
+        .max_tokens = -1,
         .usage_asked = json_is_true(json_object_get(command, "usage_asked")),
-        .schema_by_tool = json_is_true(json_object_get(command, "schema_by_tool")),
     };
 }
 
