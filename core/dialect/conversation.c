@@ -167,6 +167,29 @@ void acog_builder_unknown_member(struct acog_conversation_builder *builder, stru
     }
 }
 
+static bool says_nothing(struct acog_json_value value)
+{
+    struct acog_json_cursor cursor = acog_json_enter(value);
+    return value.type == ACOG_JSON_NULL || value.type == ACOG_JSON_FALSE ||
+           (value.type == ACOG_JSON_ARRAY && !acog_json_next(&cursor));
+}
+
+void acog_builder_unknown_members(struct acog_conversation_builder *builder,
+                                  struct acog_view object_name, struct acog_json_value object,
+                                  const struct acog_view *known, size_t count)
+{
+    struct acog_json_cursor cursor = acog_json_enter(object);
+    while (cursor.object && acog_json_next(&cursor)) {
+        bool found = says_nothing(cursor.value);
+        for (size_t i = 0; i < count && !found; i++) {
+            found = acog_json_key_is(&cursor, known[i]);
+        }
+        if (!found) {
+            acog_builder_unknown_member(builder, object_name, cursor.key);
+        }
+    }
+}
+
 void acog_builder_field(struct acog_conversation_builder *builder, enum acog_dialect dialect,
                         struct acog_json_value name, struct acog_json_value value)
 {

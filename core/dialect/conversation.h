@@ -226,6 +226,12 @@ void acog_builder_unknown_member(struct acog_conversation_builder *builder, stru
 /* A field's name in a dialect; empty: it has none. */
 struct acog_view acog_field_name(enum acog_field field, enum acog_dialect dialect);
 
+/* Likewise each member that is not among the `count` known ones, of a value that is an object. Null, false and an empty
+ * list say nothing that could be lost. */
+void acog_builder_unknown_members(struct acog_conversation_builder *builder,
+                                  struct acog_view object_name, struct acog_json_value object,
+                                  const struct acog_view *known, size_t count);
+
 /* In place of what `problem` said. */
 void acog_problem_set_list(struct acog_request_problem *problem, const char *fmt, va_list args)
     ACOG_PRINTF(2, 0);

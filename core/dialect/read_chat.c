@@ -4,6 +4,7 @@
 #include "read_chat.h"
 
 #include "effort.h"
+#include "leaf.h"
 #include "user.h"
 
 #define STOPS_MAX         256 /* more are no request */
@@ -20,36 +21,26 @@ struct chat_reader {
     int64_t max_completion_tokens;
 };
 
-static bool is_given(struct acog_json_value value)
-{
-    return acog_json_present(value) && value.type != ACOG_JSON_NULL;
-}
-
 static bool is_true(struct acog_json_value value)
 {
-    return acog_json_present(value) && value.type == ACOG_JSON_TRUE;
+    return value.type == ACOG_JSON_TRUE;
 }
 
 static bool is_false(struct acog_json_value value)
 {
-    return acog_json_present(value) && value.type == ACOG_JSON_FALSE;
+    return value.type == ACOG_JSON_FALSE;
 }
 
 static struct acog_json_value string_or_none(struct acog_json_value value)
 {
-    struct acog_json_value none = {.raw = {0}};
-    return value.type == ACOG_JSON_STRING ? value : none;
+    return acog_leaf_of_type(value, ACOG_JSON_STRING);
 }
 
-/* A whole number however it is spelled; -1: none. acog_dialect_read_request() refused what is no number. */
+/* -1: none. acog_dialect_read_request() refused what is no number. */
 static int64_t number_of(struct acog_json_value value)
 {
     int64_t number = -1;
-    double real = 0;
-    if (!acog_json_int(value, &number)) {
-        number = acog_json_double(value, &real) && real >= 0 && real < 9e15 ? (int64_t)real : -1;
-    }
-    return number;
+    return acog_leaf_whole_number(value, &number) ? number : -1;
 }
 
 /* -- tools ----------------------------------------------------------------------------------------- */
@@ -67,27 +58,29 @@ static void read_function(struct chat_reader *reader, struct acog_json_value fun
         {"name", 4}, {"description", 11}, {"parameters", 10}, {"strict", 6}};
     struct acog_json_value found[COUNT(names)];
     acog_json_members(function, names, found, COUNT(names));
-    if (found[0].type != ACOG_JSON_STRING || found[0].raw.len <= 2) {
+    if (!acog_leaf_has_text(found[0])) {
         refuse_tool(reader, index, ": must have a name");
-    } else if (is_given(found[2]) && found[2].type != ACOG_JSON_OBJECT) {
+    } else if (acog_leaf_is_given(found[2]) && found[2].type != ACOG_JSON_OBJECT) {
         refuse_tool(reader, index, ": its parameters must be an object");
     }
     tool->name = found[0];
     tool->description = string_or_none(found[1]);
-    if (is_given(found[2])) {
-        tool->schema = found[2];
-    }
-    if (is_true(found[3]) || is_false(found[3])) {
-        tool->strict = found[3];
-    }
+    tool->schema = acog_leaf_of_type(found[2], ACOG_JSON_OBJECT);
+    tool->strict = acog_leaf_bool(found[3]);
+    acog_builder_unknown_members(reader->builder, ACOG_VIEW("tools"), function, names,
+                                 COUNT(names));
 }
 
 static void read_foreign_tool(struct chat_reader *reader, struct acog_json_value type,
                               struct acog_json_value custom, size_t index, struct acog_tool *tool)
 {
     struct acog_json_value name = {.raw = {0}};
-    if (type.type != ACOG_JSON_STRING || type.raw.len <= 2) {
+    if (!acog_leaf_has_text(type)) {
         refuse_tool(reader, index, ".type: must be a string");
+        return;
+    }
+    if (acog_json_text_is(type, ACOG_VIEW("function"))) {
+        refuse_tool(reader, index, ".function: must be an object");
         return;
     }
     if (acog_json_text(type, reader->builder->arena, &tool->foreign) != ACOG_OK) {
@@ -95,22 +88,6 @@ static void read_foreign_tool(struct chat_reader *reader, struct acog_json_value
     }
     (void)acog_json_member(custom, ACOG_VIEW("name"), &name);
     tool->name = string_or_none(name);
-}
-
-static void note_tool_members(struct chat_reader *reader, struct acog_json_value entry)
-{
-    static const struct acog_view known[] = {
-        {"type", 4}, {"function", 8}, {"custom", 6}, {"cache_control", 13}};
-    struct acog_json_cursor cursor = acog_json_enter(entry);
-    while (acog_json_next(&cursor)) {
-        bool found = cursor.value.type == ACOG_JSON_NULL;
-        for (size_t i = 0; i < COUNT(known) && !found; i++) {
-            found = acog_json_key_is(&cursor, known[i]);
-        }
-        if (!found) {
-            acog_builder_unknown_member(reader->builder, ACOG_VIEW("tools"), cursor.key);
-        }
-    }
 }
 
 static void read_tools(struct chat_reader *reader, struct acog_json_value tools)
@@ -128,15 +105,14 @@ static void read_tools(struct chat_reader *reader, struct acog_json_value tools)
         if (tool == NULL) {
             return;
         }
-        if (found[3].type == ACOG_JSON_OBJECT) {
-            tool->cache = found[3];
-        }
+        tool->cache = acog_leaf_of_type(found[3], ACOG_JSON_OBJECT);
         if (found[1].type == ACOG_JSON_OBJECT) {
             read_function(reader, found[1], i, tool);
         } else {
             read_foreign_tool(reader, found[0], found[2], i, tool);
         }
-        note_tool_members(reader, cursor.value);
+        acog_builder_unknown_members(reader->builder, ACOG_VIEW("tools"), cursor.value, names,
+                                     COUNT(names));
     }
 }
 
@@ -250,7 +226,7 @@ static void read_tool_choice(struct chat_reader *reader)
     struct acog_json_value choice = reader->tool_choice;
     struct acog_json_value type = {.raw = {0}};
     struct acog_conversation *conversation = reader->conversation;
-    if (!is_given(choice)) {
+    if (!acog_leaf_is_given(choice)) {
         return;
     }
     if (choice.type == ACOG_JSON_STRING) {
@@ -282,7 +258,8 @@ static void read_parallel(struct chat_reader *reader, struct acog_json_value par
 
 /* -- the answer's form and limits ------------------------------------------------------------------ */
 
-static void read_schema(struct chat_reader *reader, struct acog_json_value object)
+static void read_schema(struct chat_reader *reader, struct acog_json_value object,
+                        const char *place)
 {
     static const struct acog_view names[] = {
         {"schema", 6}, {"name", 4}, {"description", 11}, {"strict", 6}};
@@ -290,31 +267,31 @@ static void read_schema(struct chat_reader *reader, struct acog_json_value objec
     struct acog_conversation *conversation = reader->conversation;
     acog_json_members(object, names, found, COUNT(names));
     if (found[0].type != ACOG_JSON_OBJECT) {
-        acog_builder_refuse(reader->builder,
-                            "response_format.json_schema.schema: must be an object");
+        acog_builder_refuse(reader->builder, "response_format.%s: must be an object", place);
         return;
     }
     conversation->format = ACOG_FORMAT_SCHEMA;
     conversation->schema = found[0];
     conversation->schema_name = string_or_none(found[1]);
     conversation->schema_description = string_or_none(found[2]);
-    if (is_true(found[3]) || is_false(found[3])) {
-        conversation->schema_strict = found[3];
-    }
+    conversation->schema_strict = acog_leaf_bool(found[3]);
 }
 
 static void read_format(struct chat_reader *reader, struct acog_json_value format)
 {
-    static const struct acog_view names[] = {{"type", 4}, {"json_schema", 11}};
+    static const struct acog_view names[] = {{"type", 4}, {"json_schema", 11}, {"schema", 6}};
     struct acog_json_value found[COUNT(names)];
     acog_json_members(format, names, found, COUNT(names));
-    if (!is_given(format) || acog_json_text_is(found[0], ACOG_VIEW("text"))) {
+    if (!acog_leaf_is_given(format) || acog_json_text_is(found[0], ACOG_VIEW("text"))) {
         return;
     }
-    if (acog_json_text_is(found[0], ACOG_VIEW("json_object"))) {
+    bool object = acog_json_text_is(found[0], ACOG_VIEW("json_object"));
+    if (object && acog_leaf_is_given(found[2])) { /* llama.cpp, Together, Fireworks */
+        read_schema(reader, format, "schema");
+    } else if (object) {
         reader->conversation->format = ACOG_FORMAT_JSON;
     } else if (acog_json_text_is(found[0], ACOG_VIEW("json_schema"))) {
-        read_schema(reader, found[1]);
+        read_schema(reader, found[1], "json_schema.schema");
     } else {
         acog_builder_refuse(reader->builder,
                             "response_format.type: must be text, json_object or json_schema for a "
@@ -360,7 +337,7 @@ static void read_stop(struct chat_reader *reader, struct acog_json_value stop)
     struct acog_json_cursor cursor = acog_json_enter(stop);
     struct acog_conversation *conversation = reader->conversation;
     size_t count = stop.type == ACOG_JSON_ARRAY ? count_of(stop) : 1;
-    if (!is_given(stop) || count == 0) {
+    if (!acog_leaf_is_given(stop) || count == 0) {
         return;
     }
     conversation->stops =
@@ -389,7 +366,7 @@ static void read_effort(struct chat_reader *reader, struct acog_json_value word)
 {
     struct acog_reasoning_wish *wish = &reader->conversation->reasoning;
     enum acog_effort effort = acog_effort_of(word);
-    if (!is_given(word)) {
+    if (!acog_leaf_is_given(word)) {
         return;
     }
     if (effort == ACOG_EFFORT_COUNT) {
@@ -408,7 +385,7 @@ static void read_reasoning(struct chat_reader *reader, struct acog_json_value re
         {"effort", 6}, {"max_tokens", 10}, {"enabled", 7}, {"exclude", 7}};
     struct acog_json_value found[COUNT(names)];
     struct acog_reasoning_wish *wish = &reader->conversation->reasoning;
-    if (!is_given(reasoning)) {
+    if (!acog_leaf_is_given(reasoning)) {
         return;
     }
     acog_json_members(reasoning, names, found, COUNT(names));
@@ -427,6 +404,8 @@ static void read_reasoning(struct chat_reader *reader, struct acog_json_value re
         wish->effort = ACOG_EFFORT_MEDIUM; /* what that switch stands for */
     }
     wish->summary = wish->given && !wish->off && !is_true(found[3]);
+    acog_builder_unknown_members(reader->builder, ACOG_VIEW("reasoning"), reasoning, names,
+                                 COUNT(names));
 }
 
 /* LiteLLM's, as Anthropic has it; DeepSeek and GLM know it without a budget. */
@@ -463,15 +442,12 @@ static void read_stream(struct chat_reader *reader, struct acog_json_value strea
     reader->conversation->stream = is_true(stream);
 }
 
-/* include_usage is the gateway's business (B51). */
+/* include_usage is the gateway's business (B51), and no client reads an obfuscation. */
 static void read_stream_options(struct chat_reader *reader, struct acog_json_value options)
 {
-    struct acog_json_cursor cursor = acog_json_enter(options);
-    while (options.type == ACOG_JSON_OBJECT && acog_json_next(&cursor)) {
-        if (!acog_json_key_is(&cursor, ACOG_VIEW("include_usage")) && is_given(cursor.value)) {
-            acog_builder_unknown_member(reader->builder, ACOG_VIEW("stream_options"), cursor.key);
-        }
-    }
+    static const struct acog_view names[] = {{"include_usage", 13}, {"include_obfuscation", 19}};
+    acog_builder_unknown_members(reader->builder, ACOG_VIEW("stream_options"), options, names,
+                                 COUNT(names));
 }
 
 /* `false` is what there is without it. */

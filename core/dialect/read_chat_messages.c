@@ -34,32 +34,6 @@ static struct acog_part *new_part(struct messages_reader *reader, const struct s
                          : acog_builder_part(reader->builder, sink->role, kind);
 }
 
-/* -- what is not carried --------------------------------------------------------------------------- */
-
-/* Null, false and empty lists say nothing that could be lost. */
-static bool says_something(struct acog_json_value value)
-{
-    struct acog_json_cursor cursor = acog_json_enter(value);
-    return value.type == ACOG_JSON_ARRAY
-               ? acog_json_next(&cursor)
-               : value.type != ACOG_JSON_NULL && value.type != ACOG_JSON_FALSE;
-}
-
-static void note_others(struct messages_reader *reader, struct acog_json_value object,
-                        const struct acog_view *known, size_t count)
-{
-    struct acog_json_cursor cursor = acog_json_enter(object);
-    while (acog_json_next(&cursor)) {
-        bool found = false;
-        for (size_t i = 0; i < count && !found; i++) {
-            found = acog_json_key_is(&cursor, known[i]);
-        }
-        if (!found && says_something(cursor.value)) {
-            acog_builder_unknown_member(reader->builder, ACOG_VIEW("messages"), cursor.key);
-        }
-    }
-}
-
 /* -- parts ----------------------------------------------------------------------------------------- */
 
 enum part_member {
@@ -303,7 +277,8 @@ static void read_content(struct messages_reader *reader, const struct sink *sink
                               ? in.found[ACOG_INPUT_CACHE]
                               : part->cache;
         }
-        note_others(reader, cursor.value, part_names, ACOG_INPUT_COUNT);
+        acog_builder_unknown_members(reader->builder, ACOG_VIEW("messages"), cursor.value,
+                                     part_names, ACOG_INPUT_COUNT);
     }
     if (last != NULL && cache.type == ACOG_JSON_OBJECT && !acog_json_present(last->cache)) {
         last->cache = cache;
@@ -464,6 +439,7 @@ enum message_member {
     ACOG_MESSAGE_TOOL_CALL_ID,
     ACOG_MESSAGE_FUNCTION_CALL,
     ACOG_MESSAGE_REFUSAL,
+    ACOG_MESSAGE_AUDIO,
     ACOG_MESSAGE_DETAILS,
     ACOG_MESSAGE_BLOCKS,
     ACOG_MESSAGE_REASONING_CONTENT,
@@ -479,6 +455,7 @@ static const struct acog_view message_names[ACOG_MESSAGE_COUNT] = {
     {"tool_call_id", 12},
     {"function_call", 13},
     {"refusal", 7},
+    {"audio", 5},
     {"reasoning_details", 17},
     {"thinking_blocks", 15},
     {"reasoning_content", 17},
@@ -506,6 +483,13 @@ static void read_assistant(struct messages_reader *reader, const struct acog_jso
             acog_builder_part(reader->builder, ACOG_TURN_ASSISTANT, ACOG_PART_REFUSAL);
         if (part != NULL) {
             part->text = found[ACOG_MESSAGE_REFUSAL];
+        }
+    }
+    if (found[ACOG_MESSAGE_AUDIO].type == ACOG_JSON_OBJECT) { /* the id of what it said */
+        struct acog_part *part =
+            acog_builder_part(reader->builder, ACOG_TURN_ASSISTANT, ACOG_PART_FOREIGN);
+        if (part != NULL) {
+            part->type = ACOG_VIEW("audio");
         }
     }
     read_calls(reader, found[ACOG_MESSAGE_TOOL_CALLS], &calls);
@@ -541,7 +525,8 @@ static void read_message(struct messages_reader *reader, struct acog_json_value 
     acog_json_members(message, message_names, found, ACOG_MESSAGE_COUNT);
     const struct acog_json_value role = found[ACOG_MESSAGE_ROLE];
     struct sink sink = {.role = ACOG_TURN_USER};
-    note_others(reader, message, message_names, ACOG_MESSAGE_COUNT);
+    acog_builder_unknown_members(reader->builder, ACOG_VIEW("messages"), message, message_names,
+                                 ACOG_MESSAGE_COUNT);
     if (acog_json_text_is(role, ACOG_VIEW("user"))) {
         read_content(reader, &sink, found[ACOG_MESSAGE_CONTENT], found[ACOG_MESSAGE_CACHE]);
     } else if (acog_json_text_is(role, ACOG_VIEW("assistant"))) {

@@ -7,6 +7,7 @@
 #include "read_responses.h"
 
 #include "effort.h"
+#include "leaf.h"
 #include "user.h"
 
 #define ALLOWED_TOOLS_MAX 256 /* in a tool_choice; OpenAI takes half as many tools */
@@ -18,52 +19,17 @@
     ((struct acog_json_value){.raw = {"\"" text "\"", sizeof("\"" text "\"") - 1}, \
                               .type = ACOG_JSON_STRING})
 
-static bool has_text(struct acog_json_value value)
+static struct acog_json_value string_or_none(struct acog_json_value value)
 {
-    return value.type == ACOG_JSON_STRING && value.raw.len > 2;
+    return acog_leaf_of_type(value, ACOG_JSON_STRING);
 }
 
 static struct acog_json_value object_or_none(struct acog_json_value value)
 {
-    return value.type == ACOG_JSON_OBJECT ? value : (struct acog_json_value){0};
-}
-
-static struct acog_json_value string_or_none(struct acog_json_value value)
-{
-    return value.type == ACOG_JSON_STRING ? value : (struct acog_json_value){0};
-}
-
-static struct acog_json_value bool_or_none(struct acog_json_value value)
-{
-    return value.type == ACOG_JSON_TRUE || value.type == ACOG_JSON_FALSE
-               ? value
-               : (struct acog_json_value){0};
-}
-
-static bool says_something(struct acog_json_value value)
-{
-    return acog_json_present(value) && value.type != ACOG_JSON_NULL;
+    return acog_leaf_of_type(value, ACOG_JSON_OBJECT);
 }
 
 /* -- tools ----------------------------------------------------------------------------------------- */
-
-/* What a function has beside its schema belongs to the provider's own tools, and says nothing without them. */
-static void name_tool_extras(struct acog_conversation_builder *builder, struct acog_json_value tool)
-{
-    struct acog_json_cursor cursor = acog_json_enter(tool);
-    while (acog_json_next(&cursor)) {
-        if (!says_something(cursor.value) || cursor.value.type == ACOG_JSON_FALSE) {
-            continue;
-        }
-        if (acog_json_key_is(&cursor, ACOG_VIEW("defer_loading"))) {
-            acog_builder_unknown(builder, NAME("tools.defer_loading"));
-        } else if (acog_json_key_is(&cursor, ACOG_VIEW("allowed_callers"))) {
-            acog_builder_unknown(builder, NAME("tools.allowed_callers"));
-        } else if (acog_json_key_is(&cursor, ACOG_VIEW("output_schema"))) {
-            acog_builder_unknown(builder, NAME("tools.output_schema"));
-        }
-    }
-}
 
 static void read_tool(struct acog_conversation_builder *builder, size_t index,
                       struct acog_json_value value)
@@ -83,13 +49,18 @@ static void read_tool(struct acog_conversation_builder *builder, size_t index,
     if (value.type == ACOG_JSON_OBJECT) {
         acog_json_members(value, names, found, COUNT(names));
     }
-    if (!has_text(found[ACOG_FOUND_TYPE])) {
+    if (!acog_leaf_has_text(found[ACOG_FOUND_TYPE])) {
         acog_builder_refuse(builder, "tools[%zu].type: must be a string", index);
         return;
     }
     bool function = acog_json_text_is(found[ACOG_FOUND_TYPE], ACOG_VIEW("function"));
-    if (function && !has_text(found[ACOG_FOUND_TOOL_NAME])) {
+    if (function && !acog_leaf_has_text(found[ACOG_FOUND_TOOL_NAME])) {
         acog_builder_refuse(builder, "tools[%zu].name: must be a string", index);
+        return;
+    }
+    struct acog_json_value schema = found[ACOG_FOUND_PARAMETERS];
+    if (function && acog_leaf_is_given(schema) && schema.type != ACOG_JSON_OBJECT) {
+        acog_builder_refuse(builder, "tools[%zu].parameters: must be an object", index);
         return;
     }
     struct acog_tool *tool = acog_builder_tool(builder);
@@ -102,10 +73,10 @@ static void read_tool(struct acog_conversation_builder *builder, size_t index,
         return;
     }
     tool->description = string_or_none(found[ACOG_FOUND_DESCRIPTION]);
-    tool->schema = object_or_none(found[ACOG_FOUND_PARAMETERS]);
-    tool->strict = bool_or_none(found[ACOG_FOUND_STRICT]);
+    tool->schema = object_or_none(schema);
+    tool->strict = acog_leaf_bool(found[ACOG_FOUND_STRICT]);
     tool->cache = object_or_none(found[ACOG_FOUND_CACHE]);
-    name_tool_extras(builder, value);
+    acog_builder_unknown_members(builder, ACOG_VIEW("tools"), value, names, COUNT(names));
 }
 
 static void read_tools(struct acog_conversation_builder *builder, struct acog_json_value tools)
@@ -213,7 +184,7 @@ static void read_choice_word(struct acog_conversation_builder *builder, struct a
 static void read_tool_choice(struct acog_conversation_builder *builder,
                              struct acog_json_value value)
 {
-    if (!says_something(value)) {
+    if (!acog_leaf_is_given(value)) {
         return;
     }
     if (value.type != ACOG_JSON_OBJECT) {
@@ -254,13 +225,13 @@ static void read_schema(struct acog_conversation *conversation, struct acog_json
     conversation->schema = object_or_none(found[ACOG_FOUND_SCHEMA]);
     conversation->schema_name = string_or_none(found[ACOG_FOUND_SCHEMA_NAME]);
     conversation->schema_description = string_or_none(found[ACOG_FOUND_DESCRIPTION]);
-    conversation->schema_strict = bool_or_none(found[ACOG_FOUND_STRICT]);
+    conversation->schema_strict = acog_leaf_bool(found[ACOG_FOUND_STRICT]);
 }
 
 static void read_format(struct acog_conversation_builder *builder, struct acog_json_value format)
 {
     struct acog_json_value type = {0};
-    if (!says_something(format)) {
+    if (!acog_leaf_is_given(format)) {
         return;
     }
     if (format.type == ACOG_JSON_OBJECT) {
@@ -287,6 +258,7 @@ static void read_text_settings(struct acog_conversation_builder *builder,
         acog_json_members(text, names, found, COUNT(names));
         read_format(builder, found[0]);
         acog_builder_field(builder, ACOG_DIALECT_RESPONSES, NAME("text.verbosity"), found[1]);
+        acog_builder_unknown_members(builder, ACOG_VIEW("text"), text, names, COUNT(names));
     }
 }
 
@@ -303,12 +275,8 @@ static void read_reasoning_member(struct acog_conversation_builder *builder,
     } else if (acog_json_key_is(cursor, ACOG_VIEW("summary")) ||
                acog_json_key_is(cursor, ACOG_VIEW("generate_summary"))) {
         wish->summary = true;
-    } else if (acog_json_key_is(cursor, ACOG_VIEW("context"))) {
-        acog_builder_unknown(builder, NAME("reasoning.context"));
-    } else if (acog_json_key_is(cursor, ACOG_VIEW("mode"))) {
-        acog_builder_unknown(builder, NAME("reasoning.mode"));
     } else {
-        acog_builder_unknown(builder, NAME("reasoning"));
+        acog_builder_unknown_member(builder, ACOG_VIEW("reasoning"), cursor->key);
     }
 }
 
@@ -317,7 +285,7 @@ static void read_reasoning(struct acog_conversation_builder *builder, struct aco
     struct acog_reasoning_wish *wish = &builder->conversation->reasoning;
     struct acog_json_cursor cursor = acog_json_enter(value);
     while (value.type == ACOG_JSON_OBJECT && acog_json_next(&cursor)) {
-        if (says_something(cursor.value)) {
+        if (acog_leaf_is_given(cursor.value)) {
             read_reasoning_member(builder, &cursor);
         }
     }
@@ -404,7 +372,7 @@ static void refuse_kept_state(struct acog_conversation_builder *builder,
     struct acog_json_value found[COUNT(names)];
     acog_json_members(body, names, found, COUNT(names));
     for (size_t i = 0; i < COUNT(names); i++) {
-        if (says_something(found[i])) {
+        if (acog_leaf_is_given(found[i])) {
             acog_builder_refuse(builder,
                                 "%.*s: no state is kept for the connection that serves this "
                                 "model; send the whole conversation as input",
@@ -416,7 +384,7 @@ static void refuse_kept_state(struct acog_conversation_builder *builder,
 static void read_instructions(struct acog_conversation_builder *builder,
                               struct acog_json_value instructions)
 {
-    if (!says_something(instructions)) {
+    if (!acog_leaf_is_given(instructions)) {
         return;
     }
     if (instructions.type != ACOG_JSON_STRING) {
@@ -439,7 +407,7 @@ void acog_responses_read_conversation(struct acog_conversation_builder *builder,
     conversation->stream = found[ACOG_MEMBER_STREAM].type == ACOG_JSON_TRUE;
     conversation->parallel_off = found[ACOG_MEMBER_PARALLEL].type == ACOG_JSON_FALSE;
     acog_builder_user(builder, NAME("user"), found[ACOG_MEMBER_USER]);
-    if (!acog_json_int(found[ACOG_MEMBER_MAX_TOKENS], &conversation->max_tokens)) {
+    if (!acog_leaf_whole_number(found[ACOG_MEMBER_MAX_TOKENS], &conversation->max_tokens)) {
         conversation->max_tokens = -1;
     }
     read_instructions(builder, found[ACOG_MEMBER_INSTRUCTIONS]);

@@ -5,14 +5,11 @@
  * can read are kept as FOREIGN, for fits.c to refuse by name.
  */
 #include "acog/contract.h"
+#include "leaf.h"
 #include "media.h"
 #include "read_responses.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-#define CACHE_BREAKPOINT                                                             \
-    ((struct acog_json_value){.raw = ACOG_VIEW("\"input.prompt_cache_breakpoint\""), \
-                              .type = ACOG_JSON_STRING})
 
 /* Where the part at hand goes, and where it stands. */
 struct place {
@@ -34,7 +31,6 @@ enum part_member {
     ACOG_CONTENT_FILE_NAME,
     ACOG_CONTENT_AUDIO,
     ACOG_CONTENT_CACHE_CONTROL,
-    ACOG_CONTENT_CACHE_BREAKPOINT,
     ACOG_CONTENT_MEMBER_COUNT
 };
 
@@ -50,17 +46,11 @@ static const struct acog_view part_names[ACOG_CONTENT_MEMBER_COUNT] = {
     [ACOG_CONTENT_FILE_NAME] = {"filename", 8},
     [ACOG_CONTENT_AUDIO] = {"input_audio", 11},
     [ACOG_CONTENT_CACHE_CONTROL] = {"cache_control", 13},
-    [ACOG_CONTENT_CACHE_BREAKPOINT] = {"prompt_cache_breakpoint", 23},
 };
 
 static bool is_string(struct acog_json_value value)
 {
     return value.type == ACOG_JSON_STRING && acog_json_present(value);
-}
-
-static bool has_text(struct acog_json_value value)
-{
-    return value.type == ACOG_JSON_STRING && value.raw.len > 2;
 }
 
 static bool is_type(struct acog_json_value type, const char *word)
@@ -97,7 +87,7 @@ static struct acog_part *add_text(struct acog_conversation_builder *builder,
         refuse_part(builder, place, "must have a text");
         return NULL;
     }
-    if (kind == ACOG_PART_REFUSAL && !has_text(text)) {
+    if (kind == ACOG_PART_REFUSAL && !acog_leaf_has_text(text)) {
         return NULL;
     }
     struct acog_part *part = add_part(builder, place, kind);
@@ -134,10 +124,10 @@ static enum acog_code read_image(struct acog_conversation_builder *builder,
     if (found[ACOG_CONTENT_DETAIL].type == ACOG_JSON_STRING) {
         media->detail = found[ACOG_CONTENT_DETAIL];
     }
-    if (has_text(found[ACOG_CONTENT_IMAGE_URL])) {
+    if (acog_leaf_has_text(found[ACOG_CONTENT_IMAGE_URL])) {
         return read_url(builder, place, found[ACOG_CONTENT_IMAGE_URL], media);
     }
-    if (has_text(found[ACOG_CONTENT_FILE_ID])) {
+    if (acog_leaf_has_text(found[ACOG_CONTENT_FILE_ID])) {
         media->source = ACOG_MEDIA_FILE_ID;
         media->data = acog_text_of(found[ACOG_CONTENT_FILE_ID]);
     } else {
@@ -155,16 +145,16 @@ static enum acog_code read_file(struct acog_conversation_builder *builder,
         name = found[ACOG_CONTENT_FILE_NAME];
     }
     media->name = name;
-    if (has_text(found[ACOG_CONTENT_FILE_DATA])) {
+    if (acog_leaf_has_text(found[ACOG_CONTENT_FILE_DATA])) {
         return keep_readable(builder, place, media,
                              acog_media_read_file(acog_text_of(found[ACOG_CONTENT_FILE_DATA]), name,
                                                   builder->arena, media));
     }
-    if (has_text(found[ACOG_CONTENT_FILE_URL])) {
+    if (acog_leaf_has_text(found[ACOG_CONTENT_FILE_URL])) {
         media->kind = ACOG_MEDIA_DOCUMENT;
         return read_url(builder, place, found[ACOG_CONTENT_FILE_URL], media);
     }
-    if (has_text(found[ACOG_CONTENT_FILE_ID])) {
+    if (acog_leaf_has_text(found[ACOG_CONTENT_FILE_ID])) {
         media->kind = ACOG_MEDIA_FILE;
         media->source = ACOG_MEDIA_FILE_ID;
         media->data = acog_text_of(found[ACOG_CONTENT_FILE_ID]);
@@ -187,7 +177,7 @@ static enum acog_code read_audio(struct acog_conversation_builder *builder,
     media->source = ACOG_MEDIA_BASE64;
     media->data = acog_text_of(audio[0]);
     media->media_type = acog_media_audio_type(audio[1]);
-    if (!has_text(audio[0]) || media->media_type.len == 0) {
+    if (!acog_leaf_has_text(audio[0]) || media->media_type.len == 0) {
         refuse_part(builder, place, "input_audio must have data, and a format that is known");
     }
     return ACOG_OK;
@@ -264,9 +254,8 @@ static void read_part(struct acog_conversation_builder *builder, const struct pl
     if (part != NULL && found[ACOG_CONTENT_CACHE_CONTROL].type == ACOG_JSON_OBJECT) {
         part->cache = found[ACOG_CONTENT_CACHE_CONTROL];
     }
-    if (found[ACOG_CONTENT_CACHE_BREAKPOINT].type == ACOG_JSON_OBJECT) {
-        acog_builder_unknown(builder, CACHE_BREAKPOINT);
-    }
+    acog_builder_unknown_members(builder, ACOG_VIEW("input"), value, part_names,
+                                 ACOG_CONTENT_MEMBER_COUNT);
 }
 
 static void read_content(struct acog_conversation_builder *builder, struct place *place,
@@ -294,6 +283,7 @@ enum item_member {
     ACOG_ITEM_ROLE,
     ACOG_ITEM_CONTENT,
     ACOG_ITEM_ID,
+    ACOG_ITEM_STATUS,
     ACOG_ITEM_CALL_ID,
     ACOG_ITEM_NAME,
     ACOG_ITEM_ARGUMENTS,
@@ -304,11 +294,17 @@ enum item_member {
 };
 
 static const struct acog_view item_names[ACOG_ITEM_MEMBER_COUNT] = {
-    [ACOG_ITEM_TYPE] = {"type", 4},           [ACOG_ITEM_ROLE] = {"role", 4},
-    [ACOG_ITEM_CONTENT] = {"content", 7},     [ACOG_ITEM_ID] = {"id", 2},
-    [ACOG_ITEM_CALL_ID] = {"call_id", 7},     [ACOG_ITEM_NAME] = {"name", 4},
-    [ACOG_ITEM_ARGUMENTS] = {"arguments", 9}, [ACOG_ITEM_OUTPUT] = {"output", 6},
-    [ACOG_ITEM_SUMMARY] = {"summary", 7},     [ACOG_ITEM_ENCRYPTED] = {"encrypted_content", 17},
+    [ACOG_ITEM_TYPE] = {"type", 4},
+    [ACOG_ITEM_ROLE] = {"role", 4},
+    [ACOG_ITEM_CONTENT] = {"content", 7},
+    [ACOG_ITEM_ID] = {"id", 2},
+    [ACOG_ITEM_STATUS] = {"status", 6},
+    [ACOG_ITEM_CALL_ID] = {"call_id", 7},
+    [ACOG_ITEM_NAME] = {"name", 4},
+    [ACOG_ITEM_ARGUMENTS] = {"arguments", 9},
+    [ACOG_ITEM_OUTPUT] = {"output", 6},
+    [ACOG_ITEM_SUMMARY] = {"summary", 7},
+    [ACOG_ITEM_ENCRYPTED] = {"encrypted_content", 17},
 };
 
 static void read_message(struct acog_conversation_builder *builder, struct place *place,
@@ -332,7 +328,8 @@ static void read_message(struct acog_conversation_builder *builder, struct place
 static void read_call(struct acog_conversation_builder *builder, const struct place *place,
                       const struct acog_json_value *found)
 {
-    if (!has_text(found[ACOG_ITEM_CALL_ID]) || !has_text(found[ACOG_ITEM_NAME])) {
+    if (!acog_leaf_has_text(found[ACOG_ITEM_CALL_ID]) ||
+        !acog_leaf_has_text(found[ACOG_ITEM_NAME])) {
         acog_builder_refuse(builder, "input[%zu]: a function_call must have call_id and name",
                             place->item);
         return;
@@ -341,14 +338,16 @@ static void read_call(struct acog_conversation_builder *builder, const struct pl
     if (part != NULL) {
         part->id = acog_text_of(found[ACOG_ITEM_CALL_ID]);
         part->name = acog_text_of(found[ACOG_ITEM_NAME]);
-        part->arguments = acog_text_of(found[ACOG_ITEM_ARGUMENTS]);
+        part->arguments = found[ACOG_ITEM_ARGUMENTS].type == ACOG_JSON_OBJECT
+                              ? acog_text_plain(found[ACOG_ITEM_ARGUMENTS].raw)
+                              : acog_text_of(found[ACOG_ITEM_ARGUMENTS]);
     }
 }
 
 static void read_result(struct acog_conversation_builder *builder, struct place *place,
                         const struct acog_json_value *found)
 {
-    if (!has_text(found[ACOG_ITEM_CALL_ID])) {
+    if (!acog_leaf_has_text(found[ACOG_ITEM_CALL_ID])) {
         acog_builder_refuse(builder, "input[%zu]: a function_call_output must have call_id",
                             place->item);
         return;
@@ -389,7 +388,8 @@ static void gather(struct texts *texts, struct acog_json_value list)
     while (list.type == ACOG_JSON_ARRAY && acog_json_next(&cursor)) {
         struct acog_json_value text = {.escaped = false};
         if (cursor.value.type != ACOG_JSON_OBJECT ||
-            !acog_json_member(cursor.value, ACOG_VIEW("text"), &text) || !has_text(text)) {
+            !acog_json_member(cursor.value, ACOG_VIEW("text"), &text) ||
+            !acog_leaf_has_text(text)) {
             continue;
         }
         if (texts->count == 0) {
@@ -483,8 +483,10 @@ static void read_item(struct acog_conversation_builder *builder, size_t index,
         return;
     }
     acog_json_members(value, item_names, found, ACOG_ITEM_MEMBER_COUNT);
+    acog_builder_unknown_members(builder, ACOG_VIEW("input"), value, item_names,
+                                 ACOG_ITEM_MEMBER_COUNT);
     struct acog_json_value type = found[ACOG_ITEM_TYPE];
-    bool typed = has_text(type);
+    bool typed = acog_leaf_has_text(type);
     if (is_type(type, "message") || (!typed && acog_json_present(found[ACOG_ITEM_ROLE]))) {
         read_message(builder, &place, found);
     } else if (is_type(type, "function_call")) {

@@ -6,6 +6,7 @@
 #include "request.h"
 
 #include "acog/contract.h"
+#include "leaf.h"
 
 #include <string.h>
 
@@ -109,20 +110,6 @@ bool acog_request_member(struct acog_request_reader *reader, struct acog_json_ke
 
 /* -- single fields --------------------------------------------------------------------------------- */
 
-/* A NUMBER without a fraction, also when it is spelled 1e3 or 100.0. */
-static bool whole_number(struct acog_json_value value, int64_t *number)
-{
-    double real = 0;
-    if (acog_json_int(value, number)) {
-        return true;
-    }
-    if (!acog_json_double(value, &real) || real > 9e15 || real < -9e15) {
-        return false;
-    }
-    *number = (int64_t)real;
-    return !((double)*number < real) && !((double)*number > real);
-}
-
 static void read_model(struct acog_request_reader *reader, const struct acog_request_place *place)
 {
     struct acog_view *model = &reader->request->model;
@@ -209,7 +196,7 @@ static int64_t read_limit(struct acog_request_reader *reader,
     if (value.type == ACOG_JSON_NULL) {
         return -1;
     }
-    if (!whole_number(value, &number)) {
+    if (!acog_leaf_whole_number(value, &number)) {
         acog_request_refuse(reader, place, "must be a whole number");
         return -1;
     }

@@ -144,6 +144,8 @@ REQUESTS = {
     "audio": {
         "chat": chat(said({"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}})),
         "seen": {"gemini": '"inlineData":{"mimeType":"audio/wav","data":"AAAA"}'}},
+    "speech in the history, by its id": {
+        "chat": chat(USER, {"role": "assistant", "content": None, "audio": {"id": "audio_1"}}, USER), "seen": {}},
     "tool": {
         "chat": chat(tools=[TOOL]), "messages": messages(tools=[AN_TOOL]), "responses": responses(tools=[RS_TOOL]),
         "seen": {"chat": '"name":"f","description":"d","parameters":{"type":"object"}',
@@ -164,6 +166,9 @@ REQUESTS = {
     "tool choice required": {
         **tools("required"), "seen": {"chat": '"tool_choice":"required"', "messages": '"tool_choice":{"type":"any"}',
                                       "responses": '"tool_choice":"required"', "gemini": '"functionCallingConfig":{"mode":"ANY"}'}},
+    "tool choice required, the model cannot be made to call": {
+        **{client: row for client, row in tools("required").items() if client != "messages"}, "model": {"messages": "claude-opus-5-5"},
+        "seen": {"chat": '"tool_choice":"required"', "responses": '"tool_choice":"required"', "gemini": '"functionCallingConfig":{"mode":"ANY"}'}},
     "tool choice none": {
         **tools("none"), "seen": {"chat": '"tool_choice":"none"', "messages": '"tool_choice":{"type":"none"}',
                                   "responses": '"tool_choice":"none"', "gemini": '"functionCallingConfig":{"mode":"NONE"}'}},
@@ -238,6 +243,18 @@ REQUESTS = {
     "thinking budget": {
         "messages": messages(thinking={"type": "enabled", "budget_tokens": 4096}, max_tokens=9000), "model": BUDGET,
         "seen": {"chat": '"reasoning_effort":"low"', "responses": '"reasoning":{"effort":"low"', "gemini": '"thinkingBudget":4096'}},
+    "no thinking, the model can be told": {
+        "chat": chat(reasoning_effort="none"), "messages": messages(thinking={"type": "disabled"}),
+        "responses": responses(reasoning={"effort": "none"}),
+        "model": {"chat": "gpt-5.4", "messages": "claude-opus-5", "responses": "gpt-5.4", "gemini": "gemini-2.5-flash"},
+        "seen": {"chat": '"reasoning_effort":"none"', "messages": '"thinking":{"type":"disabled"}',
+                 "responses": '"reasoning":{"effort":"none"}', "gemini": '"thinkingConfig":{"thinkingBudget":0}'}},
+    "no thinking, the model always thinks": {
+        "chat": chat(reasoning_effort="none"), "messages": messages(thinking={"type": "disabled"}),
+        "responses": responses(reasoning={"effort": "none"}),
+        "model": {"chat": "gpt-5-mini", "messages": "claude-opus-5-5", "responses": "gpt-5-mini", "gemini": "gemini-3-pro"},
+        "seen": {"chat": '"reasoning_effort":"minimal"', "messages": '"output_config":{"effort":"low"}',
+                 "responses": '"reasoning":{"effort":"minimal"}', "gemini": '"thinkingLevel":"low"'}},
     "effort, the model does not think": {
         "chat": chat(reasoning_effort="low"), "messages": messages(output_config={"effort": "low"}),
         "responses": responses(reasoning={"effort": "low"}), "seen": {}},
@@ -346,6 +363,11 @@ REQUESTS = {
         "chat": chat(stream=True, stream_options={"include_usage": True}), "messages": messages(stream=True), "responses": responses(stream=True),
         "seen": {"chat": '"stream":true,"stream_options":{"include_usage":true}', "messages": '"stream":true', "responses": '"stream":true'}},
     "an unknown field": dict(field("x_field", "x_field", "x_field", 1), seen={}),
+    "an unknown member of a message": {
+        "chat": chat({**USER, "x_member": 1}), "responses": responses({**USER, "x_member": 1}), "seen": {}},
+    "an unknown member of a tool": {
+        "chat": chat(tools=[{**TOOL, "x_member": 1}]), "messages": messages(tools=[{**AN_TOOL, "x_member": 1}]),
+        "responses": responses(tools=[{**RS_TOOL, "x_member": 1}]), "seen": {}},
 }
 
 

@@ -222,6 +222,16 @@ static void refusals_in_history_are_refusals(void **state)
 
 /* -- reasoning ------------------------------------------------------------------------------------- */
 
+/* Decision 14: it is kept at the provider that spoke it. */
+static void what_was_spoken_is_foreign_by_its_id(void **state)
+{
+    (void)state;
+    shown_as(
+        show_conversation,
+        MESSAGES(HI ",{\"role\":\"assistant\",\"content\":null,\"audio\":{\"id\":\"a1\"}}," HI),
+        "user text \"hi\"\nassistant foreign audio\nuser text \"hi\"\n");
+}
+
 static void reasoning_goes_back_to_its_maker(void **state)
 {
     (void)state;
@@ -304,6 +314,7 @@ int main(void)
         cmocka_unit_test(an_image_inside_a_result_stays_inside),
         cmocka_unit_test(the_form_before_tool_calls_gets_ids),
         cmocka_unit_test(refusals_in_history_are_refusals),
+        cmocka_unit_test(what_was_spoken_is_foreign_by_its_id),
         cmocka_unit_test(reasoning_goes_back_to_its_maker),
         cmocka_unit_test(the_pieces_of_a_streamed_thought_are_one),
         cmocka_unit_test(an_entry_with_a_calls_id_belongs_to_the_call),

@@ -218,6 +218,15 @@ static void a_schema_is_kept_as_it_was_written(void **state)
     read = taken(WITH("\"response_format\":{\"type\":\"json_object\"}"));
     assert_int_equal(read.conversation->format, ACOG_FORMAT_JSON);
     forget(&read);
+    read = taken(WITH("\"response_format\":{\"type\":\"json_object\",\"schema\":null}"));
+    assert_int_equal(read.conversation->format, ACOG_FORMAT_JSON);
+    forget(&read);
+    read = taken(WITH("\"response_format\":{\"type\":\"json_object\",\"schema\":{\"a\":1}}"));
+    assert_int_equal(read.conversation->format, ACOG_FORMAT_SCHEMA);
+    assert_true(acog_view_equal(read.conversation->schema.raw, ACOG_VIEW("{\"a\":1}")));
+    forget(&read);
+    refused(WITH("\"response_format\":{\"type\":\"json_object\",\"schema\":1}"),
+            "response_format.schema: must be an object");
     read = taken(WITH("\"response_format\":{\"type\":\"text\"}"));
     assert_int_equal(read.conversation->format, ACOG_FORMAT_TEXT);
     forget(&read);
@@ -317,11 +326,12 @@ static void what_has_no_place_is_named(void **state)
                  "\"hi\",\"prompt_cache_breakpoint\":{}}]},"
                  "{\"role\":\"assistant\",\"content\":\"a\",\"annotations\":[],\"audio\":null}"),
         "messages.prompt_cache_breakpoint messages.name ");
-    shown_as(
-        show_unknown,
-        WITH("\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\"},\"defer\":true}],"
-             "\"stream_options\":{\"include_usage\":true,\"include_obfuscation\":false}"),
-        "stream_options.include_obfuscation tools.defer ");
+    shown_as(show_unknown,
+             WITH("\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"later\":1},"
+                  "\"defer\":true}],\"reasoning\":{\"effort\":\"low\",\"depth\":2},"
+                  "\"stream_options\":{\"include_usage\":true,\"include_obfuscation\":true,"
+                  "\"include_more\":true}"),
+             "stream_options.include_more reasoning.depth tools.defer tools.later ");
     shown_as(show_unknown, WITH("\"plugins\":[{}],\"nothing\":null"), "plugins ");
     struct read read = taken(WITH("\"logprobs\":false,\"modalities\":[\"text\"],\"seed\":7"));
     assert_false(acog_json_present(read.conversation->fields[ACOG_FIELD_LOGPROBS]));
@@ -335,6 +345,8 @@ static void what_makes_no_sense_is_refused_with_its_place(void **state)
 {
     (void)state;
     refused(MESSAGES("{\"role\":\"robot\",\"content\":\"x\"}"), "messages[0].role: must be");
+    refused(WITH("\"tools\":[{\"type\":\"function\",\"name\":\"f\"}]"),
+            "tools[0].function: must be an object");
     refused(MESSAGES(HI ",{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":7}]}"),
             "messages[1].content[0].text: must be a string");
     refused(MESSAGES("{\"role\":\"user\",\"content\":[{\"text\":\"x\"}]}"),

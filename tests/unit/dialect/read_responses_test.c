@@ -263,6 +263,16 @@ static void consecutive_calls_are_one_turn_and_so_are_their_results(void **state
         ". text 'rain'\n");
 }
 
+static void arguments_as_an_object_are_taken_as_they_are(void **state)
+{
+    (void)state;
+    items_are_read_as("{'role':'user','content':'x'},{'type':'function_call','call_id':'c',"
+                      "'name':'f','arguments':{'a':[1.50]}},"
+                      "{'type':'function_call_output','call_id':'c','output':'o'}",
+                      "user text 'x'\nassistant call 'c' 'f' {'a':[1.50]}\nuser result 'c'\n"
+                      ". text 'o'\n");
+}
+
 static void a_result_is_a_text_or_parts(void **state)
 {
     (void)state;
@@ -431,6 +441,9 @@ static void a_function_is_flat_and_any_other_tool_is_refused_by_its_type(void **
     end(&bench);
     does_not_fit(",'tools':[{'type':'web_search_preview'}]", "web_search_preview");
     does_not_fit(",'tools':[{'type':'custom','name':'c'}]", "custom");
+    is_refused("{'model':'m','input':'x','tools':[{'type':'function','name':'f','parameters':"
+               "'x'}]}",
+               "tools[0].parameters: must be an object");
     is_refused("{'model':'m','input':'x','tools':[{'type':'function'}]}",
                "tools[0].name: must be a string");
     is_refused("{'model':'m','input':'x','tools':[{'name':'f'}]}", "tools[0].type: must be");
@@ -552,6 +565,45 @@ static void reasoning_is_an_effort_and_a_wish_to_read_it(void **state)
     end(&bench);
 }
 
+/* What an answer brought and comes back with it says nothing. */
+static void members_that_nothing_has_a_place_for_are_named(void **state)
+{
+    (void)state;
+    struct bench bench;
+    const char *body =
+        "{'model':'m','input':[{'role':'user','content':[{'type':'input_text','text':'x',"
+        "'prompt_cache_breakpoint':{'mode':'explicit'}}]},"
+        "{'type':'message','id':'msg_1','status':'completed','role':'assistant',"
+        "'phase':'commentary','content':[{'type':'output_text','text':'a','annotations':[],"
+        "'logprobs':[]}]},"
+        "{'type':'function_call','id':'fc_1','status':'completed','call_id':'c','name':'f',"
+        "'arguments':'{}','namespace':'n','caller':null},"
+        "{'type':'function_call_output','call_id':'c','name':'f','output':'o'}],"
+        "'tools':[{'type':'function','name':'f','later':1}],"
+        "'text':{'format':{'type':'text'},'tone':'dry'}}";
+    assert_int_equal(read_body(&bench, body), ACOG_OK);
+    assert_true(names(bench.conversation, "input.prompt_cache_breakpoint"));
+    assert_true(names(bench.conversation, "input.phase"));
+    assert_true(names(bench.conversation, "input.namespace"));
+    assert_true(names(bench.conversation, "tools.later"));
+    assert_true(names(bench.conversation, "text.tone"));
+    assert_false(names(bench.conversation, "input.id") || names(bench.conversation, "input.name"));
+    assert_false(names(bench.conversation, "input.status"));
+    assert_false(names(bench.conversation, "input.annotations"));
+    end(&bench);
+}
+
+/* B10 */
+static void a_whole_number_may_be_spelled_with_a_fraction(void **state)
+{
+    (void)state;
+    struct bench bench;
+    assert_int_equal(with(&bench, ",'max_output_tokens':400.0")->max_tokens, 400);
+    end(&bench);
+    assert_int_equal(with(&bench, ",'max_output_tokens':4e2")->max_tokens, 400);
+    end(&bench);
+}
+
 /* B10, B23 */
 static void fields_are_carried_or_named(void **state)
 {
@@ -617,6 +669,7 @@ int main(void)
         cmocka_unit_test(a_data_url_that_no_provider_could_read_is_refused_with_its_place),
         cmocka_unit_test(an_empty_text_is_gone_and_its_marker_moves),
         cmocka_unit_test(consecutive_calls_are_one_turn_and_so_are_their_results),
+        cmocka_unit_test(arguments_as_an_object_are_taken_as_they_are),
         cmocka_unit_test(a_result_is_a_text_or_parts),
         cmocka_unit_test(a_broken_tool_history_is_refused_with_its_place),
         cmocka_unit_test(the_maker_is_given_the_items_id_back),
@@ -629,6 +682,8 @@ int main(void)
         cmocka_unit_test(allowed_tools_are_the_only_ones_that_are_told),
         cmocka_unit_test(text_says_the_format_and_how_much),
         cmocka_unit_test(reasoning_is_an_effort_and_a_wish_to_read_it),
+        cmocka_unit_test(members_that_nothing_has_a_place_for_are_named),
+        cmocka_unit_test(a_whole_number_may_be_spelled_with_a_fraction),
         cmocka_unit_test(fields_are_carried_or_named),
         cmocka_unit_test(each_allocation_may_fail),
     };
