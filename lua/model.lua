@@ -4,16 +4,36 @@ local version = require "acog.version"
 
 local model = {}
 
+-- Words of effort. "none" among them: the model thinks only where it is not told not to.
 local low_to_high = { "low", "medium", "high" }
+local low_to_xhigh = { "low", "medium", "high", "xhigh" }
+local low_to_max = { "low", "medium", "high", "xhigh", "max" }
+local medium_to_xhigh = { "medium", "high", "xhigh" }
 local minimal_to_high = { "minimal", "low", "medium", "high" }
+local none_to_high = { "none", "low", "medium", "high" }
 local none_to_xhigh = { "none", "low", "medium", "high", "xhigh" }
-local low_to_max = { "low", "medium", "high", "max" }
-local low_to_xhigh_max = { "low", "medium", "high", "xhigh", "max" }
+local none_to_max = { "none", "low", "medium", "high", "xhigh", "max" }
+local none_to_max_but_xhigh = { "none", "low", "medium", "high", "max" }
+
+-- Of every Claude since Opus 4.7: its own sampling only.
+local function newer_claude(rules)
+  rules.schema = "native"
+  rules.thinking = "adaptive"
+  rules.temperature = false
+  rules.top_k = false
+  rules.largest_output_tokens = 128000
+  return rules
+end
 
 -- A model is read as acog.version reads it: no stamp, no wrapping, hyphens for dots. The longest
 -- prefix that ends where a word ends has the first say; what it does not say, shorter ones do.
 local families = {
   -- Anthropic. Without a native schema, a forced tool stands in for it.
+  --   limits          platform.claude.com/docs/en/models/overview, and GET /v1/models
+  --   thinking        …/build-with-claude/thinking-troubleshooting: which types a model rejects
+  --   efforts         …/build-with-claude/effort
+  --   system_anywhere …/build-with-claude/mid-conversation-system-messages, and "what's new" of 5.5
+  --   forced_tool     …/models/opus-5-5/whats-new-opus-5-5, which says it of Fable 5.1 too
   ["claude"] = { temperature_max = 1, top_k = true, schema = "tool", default_output_tokens = 4096 },
   ["claude-haiku-3"] = { largest_output_tokens = 4096 },
   ["claude-opus-3"] = { largest_output_tokens = 4096 },
@@ -26,26 +46,36 @@ local families = {
   ["claude-sonnet-4-5"] = { schema = "native" },
   ["claude-opus-4-1"] = { schema = "native" },
   ["claude-opus-4-5"] = { schema = "native", largest_output_tokens = 64000 },
-  ["claude-sonnet-4-6"] = { schema = "native", thinking = "adaptive", efforts = low_to_max },
+  ["claude-sonnet-4-6"] = {
+    schema = "native",
+    thinking = "adaptive",
+    efforts = none_to_max_but_xhigh,
+    largest_output_tokens = 128000,
+  },
   ["claude-opus-4-6"] = {
     schema = "native",
     thinking = "adaptive",
-    efforts = low_to_max,
+    efforts = none_to_max_but_xhigh,
     largest_output_tokens = 128000,
   },
-  -- From here on: no sampling, and a system turn may stand between the others.
-  ["claude-opus-4-7"] = {
-    schema = "native",
-    thinking = "adaptive",
-    efforts = low_to_xhigh_max,
-    temperature = false,
-    top_k = false,
-    system_anywhere = true,
-    largest_output_tokens = 128000,
-  },
-  -- OpenAI
+  ["claude-opus-4-7"] = newer_claude { efforts = none_to_max },
+  ["claude-opus-4-8"] = newer_claude { efforts = none_to_max, system_anywhere = true },
+  ["claude-mythos"] = newer_claude { efforts = { "low", "medium", "high", "max" } },
+  ["claude-mythos-5"] = { efforts = low_to_max, system_anywhere = true },
+  ["claude-fable"] = newer_claude { efforts = low_to_max, system_anywhere = true },
+  ["claude-sonnet-5"] = newer_claude { efforts = none_to_max },
+  ["claude-opus-5"] = newer_claude { efforts = none_to_max, system_anywhere = true },
+  ["claude-haiku-5"] = newer_claude { efforts = none_to_max },
+  ["claude-opus-5-5"] = { efforts = low_to_max, forced_tool = false },
+  ["claude-sonnet-5-5"] = { efforts = low_to_max, forced_tool = false, system_anywhere = true },
+  ["claude-fable-5-1"] = { forced_tool = false },
+  ["claude-fable-5-2"] = { forced_tool = false },
+  ["claude-mythos-5-1"] = { forced_tool = false },
+  ["claude-mythos-5-2"] = { forced_tool = false },
+  -- OpenAI: developers.openai.com/api/docs/models, and models.dev for which words of effort
   ["gpt-3-5"] = { largest_output_tokens = 4096, schema = "none" },
-  ["gpt-4"] = { largest_output_tokens = 4096, schema = "none" },
+  ["gpt-4"] = { largest_output_tokens = 8192, schema = "none" },
+  ["gpt-4-turbo"] = { largest_output_tokens = 4096 },
   ["gpt-4o"] = { largest_output_tokens = 16384, schema = "native" },
   ["gpt-4-1"] = { largest_output_tokens = 32768, schema = "native" },
   ["gpt-5"] = {
@@ -56,40 +86,52 @@ local families = {
     efforts = minimal_to_high,
     largest_output_tokens = 128000,
   },
-  ["gpt-5-1"] = { efforts = { "none", "low", "medium", "high" } },
+  ["gpt-5-codex"] = { efforts = low_to_high },
+  ["gpt-5-pro"] = { efforts = { "high" }, largest_output_tokens = 272000 },
+  ["gpt-5-1"] = { efforts = none_to_high },
+  ["gpt-5-1-codex"] = { efforts = low_to_high },
+  ["gpt-5-1-codex-max"] = { efforts = low_to_xhigh },
+  ["gpt-5-2-codex"] = { efforts = low_to_xhigh },
   ["gpt-5-chat"] = {
     temperature = true,
     stop = true,
     thinking = "none",
     largest_output_tokens = 16384,
   },
-  -- Google
+  ["gpt-5-1-chat"] = { efforts = { "medium" }, largest_output_tokens = 16384 },
+  ["gpt-5-2-chat"] = { efforts = { "medium" }, largest_output_tokens = 16384 },
+  ["gpt-6"] = {
+    temperature = false,
+    stop = false,
+    max_completion_tokens = true,
+    thinking = "effort",
+    efforts = low_to_max,
+    largest_output_tokens = 128000,
+  },
+  ["gpt-6-sol"] = { efforts = none_to_max },
+  ["gpt-6-luna"] = { efforts = none_to_max },
+  ["gpt-6-1-terra"] = { efforts = none_to_max },
+  -- Google: ai.google.dev/gemini-api/docs/thinking, and GET /v1beta/models for the limits
   ["gemini"] = { top_k = true, default_output_tokens = 8192 },
   ["gemini-2-0"] = { largest_output_tokens = 8192 },
-  ["gemini-2-5"] = { thinking = "budget", largest_output_tokens = 65535 },
+  ["gemini-2-5"] = { thinking = "budget", largest_output_tokens = 65536 },
   ["gemini-2-5-pro"] = { efforts = minimal_to_high }, -- no "none": it always thinks
+  ["gemini-2-5-flash-image"] = { thinking = "none", largest_output_tokens = 32768 },
   ["gemini-3"] = {
     thinking = "effort",
-    efforts = { "low", "high" },
-    largest_output_tokens = 65535,
+    efforts = minimal_to_high,
+    largest_output_tokens = 65536,
   },
-  ["gemini-3-flash"] = { efforts = minimal_to_high },
+  ["gemini-3-pro"] = { efforts = { "low", "high" } },
+  ["gemini-3-1-pro"] = { efforts = low_to_high },
   -- Others that reason
   ["deepseek-reasoner"] = { temperature = false },
   ["gpt-oss"] = { thinking = "effort", efforts = low_to_high },
 }
 
-for _, name in ipairs { "gpt-5-2", "gpt-5-4", "gpt-5-5", "gpt-5-6" } do
+for _, name in ipairs { "gpt-5-2", "gpt-5-3", "gpt-5-4", "gpt-5-5", "gpt-5-6" } do
   families[name] = { efforts = none_to_xhigh }
-end
-for _, name in ipairs {
-  "claude-opus-4-8",
-  "claude-sonnet-5",
-  "claude-opus-5",
-  "claude-haiku-5",
-  "claude-fable-5",
-} do
-  families[name] = families["claude-opus-4-7"]
+  families[name .. "-pro"] = { efforts = medium_to_xhigh }
 end
 for _, name in ipairs { "o1", "o3", "o4" } do
   families[name] = {

@@ -12,7 +12,8 @@
 #include "effort.h"
 
 enum thinking {
-    ACOG_PLAN_THINKING_NOT = 0,
+    ACOG_PLAN_THINKING_UNSAID = 0,
+    ACOG_PLAN_THINKING_DISABLED,
     ACOG_PLAN_THINKING_BUDGET,
     ACOG_PLAN_THINKING_ADAPTIVE,
 };
@@ -180,10 +181,34 @@ static void plan_effort(struct acog_request_writer *writer, struct plan *plan)
     }
 }
 
+/* The newer models think unless they are told not to, and some cannot be told: those think as little as they can. */
+static void plan_no_thinking(struct acog_request_writer *writer, struct plan *plan)
+{
+    const struct acog_model_rules *rules = writer->translation->rules;
+    switch (rules->thinking) {
+    case ACOG_THINKING_NONE:
+    case ACOG_THINKING_BUDGET:
+        return;
+    case ACOG_THINKING_ADAPTIVE:
+    case ACOG_THINKING_EFFORT:
+        if ((rules->efforts & ACOG_BIT(ACOG_EFFORT_NONE)) != 0) {
+            plan->thinking = ACOG_PLAN_THINKING_DISABLED;
+        } else {
+            plan_effort(writer, plan);
+        }
+        return;
+    }
+    ACOG_UNREACHABLE("a way of thinking");
+}
+
 static void plan_reasoning(struct acog_request_writer *writer, struct plan *plan)
 {
     const struct acog_reasoning_wish *wish = &plan->asked.reasoning;
-    if (!wish->given || wish->off || wish->effort == ACOG_EFFORT_NONE) {
+    if (!wish->given) {
+        return;
+    }
+    if (acog_reasoning_effort(wish) == ACOG_EFFORT_NONE) {
+        plan_no_thinking(writer, plan);
         return;
     }
     switch (writer->translation->rules->thinking) {
@@ -230,7 +255,8 @@ static void plan_sampling(struct acog_request_writer *writer, struct plan *plan)
     struct acog_json_value *temperature = &plan->asked.fields[ACOG_FIELD_TEMPERATURE];
     struct acog_json_value *top_p = &plan->asked.fields[ACOG_FIELD_TOP_P];
     double number = 0;
-    if (plan->thinking != ACOG_PLAN_THINKING_NOT) {
+    if (plan->thinking == ACOG_PLAN_THINKING_BUDGET ||
+        plan->thinking == ACOG_PLAN_THINKING_ADAPTIVE) {
         plan_sampling_of_thinking(writer, plan);
     }
     if (!acog_json_present(*temperature) || !acog_json_present(*top_p) ||
@@ -363,7 +389,10 @@ static void put_tools(struct acog_request_writer *writer, const struct plan *pla
 static void put_thinking(struct acog_request_writer *writer, const struct plan *plan)
 {
     switch (plan->thinking) {
-    case ACOG_PLAN_THINKING_NOT:
+    case ACOG_PLAN_THINKING_UNSAID:
+        return;
+    case ACOG_PLAN_THINKING_DISABLED:
+        acog_put(writer, ACOG_VIEW(",\"thinking\":{\"type\":\"disabled\"}"));
         return;
     case ACOG_PLAN_THINKING_BUDGET:
         acog_put_format(writer, ",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":%lld}",
@@ -426,7 +455,7 @@ void acog_messages_write_conversation(struct acog_request_writer *writer)
 {
     const struct acog_conversation *conversation = writer->conversation;
     struct acog_translation *translation = writer->translation;
-    struct plan plan = {.thinking = ACOG_PLAN_THINKING_NOT};
+    struct plan plan = {.thinking = ACOG_PLAN_THINKING_UNSAID};
     settle(writer, &plan);
     translation->schema_by_tool = plan.schema_tool;
     translation->max_tokens = plan.max_tokens;
@@ -457,13 +486,17 @@ const char *acog_messages_objection(const struct acog_conversation *conversation
 {
     struct acog_json_value type = {.raw = {0}};
     const char *objection = acog_messages_turns_objection(conversation);
+    if (objection == NULL && !rules->forced_tool && is_forced(conversation->tool_choice)) {
+        objection = "tool_choice: the model that serves cannot be made to call a tool";
+    }
     if (objection != NULL || conversation->format == ACOG_FORMAT_TEXT) {
         return objection;
     }
-    if (rules->schema == ACOG_SCHEMA_NONE) {
+    bool by_tool = schema_by_tool(conversation, rules);
+    if (rules->schema == ACOG_SCHEMA_NONE || (by_tool && !rules->forced_tool)) {
         return "the model that serves cannot be held to a format of its answer";
     }
-    if (!schema_by_tool(conversation, rules)) {
+    if (!by_tool) {
         return NULL;
     }
     if (conversation->tools != NULL) {

@@ -356,6 +356,48 @@ static void an_adaptive_model_gets_an_effort(void **state)
     end(&run);
 }
 
+static void a_model_that_thinks_by_itself_is_told_not_to(void **state)
+{
+    struct acog_model_rules rules = opus();
+    (void)state;
+    rules.efforts |= ACOG_BIT(ACOG_EFFORT_NONE);
+    rules.temperature = true;
+    struct run run = chat_with(rules, ",'reasoning_effort':'none','temperature':0.5");
+    holds(&run, "thinking", "{'type':'disabled'}");
+    holds(&run, "output_config", NULL);
+    holds(&run, "temperature", "0.5");
+    drops(&run, "");
+    end(&run);
+    run = chat_with(opus(), ",'reasoning_effort':'none'"); /* it always thinks */
+    holds(&run, "thinking", NULL);
+    holds(&run, "output_config", "{'effort':'low'}");
+    drops(&run, "reasoning_effort");
+    end(&run);
+    run = chat_with(haiku(), ",'reasoning_effort':'none'"); /* it does not by itself */
+    holds(&run, "thinking", NULL);
+    drops(&run, "");
+    end(&run);
+}
+
+/* Decision 14: the answer might be a text, which is not what was asked for. */
+static void a_model_that_cannot_be_made_to_call_a_tool_is_not_asked_to(void **state)
+{
+    struct acog_model_rules rules = opus();
+    (void)state;
+    rules.forced_tool = false;
+    chat_is_refused(rules,
+                    "{'messages':[{'role':'user','content':'x'}],'tools':[" TOOL(
+                        "f") "],'tool_choice':'required'}",
+                    "cannot be made to call a tool");
+    chat_is_refused(
+        rules,
+        "{'messages':[{'role':'user','content':'x'}],'response_format':{'type':'json_object'}}",
+        "cannot be held to a format");
+    struct run run = chat_with(rules, ",'tools':[" TOOL("f") "],'tool_choice':'auto'");
+    holds(&run, "tool_choice", "{'type':'auto'}");
+    end(&run);
+}
+
 static void a_model_that_cannot_think_is_not_asked_to(void **state)
 {
     struct acog_model_rules rules = haiku();
@@ -500,6 +542,8 @@ int main(void)
         cmocka_unit_test(every_effort_has_its_budget),
         cmocka_unit_test(a_tool_loop_without_its_thinking_is_continued_without),
         cmocka_unit_test(an_adaptive_model_gets_an_effort),
+        cmocka_unit_test(a_model_that_thinks_by_itself_is_told_not_to),
+        cmocka_unit_test(a_model_that_cannot_be_made_to_call_a_tool_is_not_asked_to),
         cmocka_unit_test(a_model_that_cannot_think_is_not_asked_to),
         cmocka_unit_test(a_schema_is_native_or_one_forced_tool),
         cmocka_unit_test(a_format_that_cannot_be_held_is_refused),

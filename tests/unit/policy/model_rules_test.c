@@ -1,6 +1,8 @@
 /* model_rules_test.c - what a translation must know of a model: acog.model by its id, and the configuration's last word. */
 #include "tests/support/policy_loaded.h"
 
+#include <stdio.h>
+
 #define GATEWAY(connection) \
     "local acog = require \"acog\"\nreturn acog.gateway { connections = {\n" connection "\n} }"
 #define ON(fields) GATEWAY("acog.connection \"a\" { simulate = true, " fields " },")
@@ -55,6 +57,77 @@ static void what_a_longer_name_does_not_say_a_shorter_one_does(void **state)
     assert_int_equal(chat.thinking, ACOG_THINKING_NONE);
 }
 
+static struct acog_model_rules rules_of_model(const char *id)
+{
+    char text[256];
+    (void)snprintf(text, sizeof(text), ON("models = { \"%s\" }"), id);
+    return rules_of(text);
+}
+
+/* As Anthropic's pages say: which can be told not to think, take system turns, and forced tools. */
+static void each_of_the_newer_claudes_has_its_own(void **state)
+{
+    static const struct {
+        const char *id;
+        bool told_not_to_think;
+        bool system_anywhere;
+        bool forced_tool;
+        bool temperature;
+    } rows[] = {
+        {"claude-sonnet-4-6", true, false, true, true},
+        {"claude-opus-4-7", true, false, true, false},
+        {"claude-sonnet-5", true, false, true, false},
+        {"claude-opus-5", true, true, true, false},
+        {"claude-fable-5", false, true, true, false},
+        {"claude-fable-5-1", false, true, false, false},
+        {"claude-mythos-5", false, true, true, false},
+        {"claude-mythos-preview", false, false, true, false},
+        {"claude-opus-5-5", false, true, false, false},
+        {"claude-sonnet-5-5", false, true, false, false},
+        {"claude-haiku-5-5", true, false, true, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct acog_model_rules rules = rules_of_model(rows[i].id);
+        bool none = (rules.efforts & ACOG_BIT(ACOG_EFFORT_NONE)) != 0;
+        if (rules.thinking != ACOG_THINKING_ADAPTIVE || rules.schema != ACOG_SCHEMA_NATIVE ||
+            none != rows[i].told_not_to_think || rules.system_anywhere != rows[i].system_anywhere ||
+            rules.forced_tool != rows[i].forced_tool || rules.temperature != rows[i].temperature ||
+            rules.largest_output_tokens != 128000) {
+            fail_msg("%s", rows[i].id);
+        }
+    }
+}
+
+static void the_words_of_effort_are_those_that_a_model_takes(void **state)
+{
+    static const struct {
+        const char *id;
+        enum acog_effort least;
+        enum acog_effort most;
+    } rows[] = {
+        {"gpt-5.3-codex", ACOG_EFFORT_NONE, ACOG_EFFORT_XHIGH},
+        {"gpt-5.2-pro", ACOG_EFFORT_MEDIUM, ACOG_EFFORT_XHIGH},
+        {"gpt-6-astra", ACOG_EFFORT_LOW, ACOG_EFFORT_MAX},
+        {"gpt-6-sol", ACOG_EFFORT_NONE, ACOG_EFFORT_MAX},
+        {"gemini-3-pro-preview", ACOG_EFFORT_LOW, ACOG_EFFORT_HIGH},
+        {"gemini-3.1-pro-preview", ACOG_EFFORT_LOW, ACOG_EFFORT_HIGH},
+        {"gemini-3.5-flash", ACOG_EFFORT_MINIMAL, ACOG_EFFORT_HIGH},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        unsigned efforts = rules_of_model(rows[i].id).efforts;
+        bool lower = (efforts & (ACOG_BIT(rows[i].least) - 1U)) != 0;
+        bool higher = efforts >= ACOG_BIT(rows[i].most) * 2U;
+        if (lower || higher || (efforts & ACOG_BIT(rows[i].least)) == 0 ||
+            (efforts & ACOG_BIT(rows[i].most)) == 0) {
+            fail_msg("%s", rows[i].id);
+        }
+    }
+}
+
 static void an_unknown_model_has_what_its_dialect_takes_for_granted(void **state)
 {
     (void)state;
@@ -98,6 +171,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_known_model_has_its_rules_in_any_spelling),
         cmocka_unit_test(what_a_longer_name_does_not_say_a_shorter_one_does),
+        cmocka_unit_test(each_of_the_newer_claudes_has_its_own),
+        cmocka_unit_test(the_words_of_effort_are_those_that_a_model_takes),
         cmocka_unit_test(an_unknown_model_has_what_its_dialect_takes_for_granted),
         cmocka_unit_test(the_configuration_has_the_last_word),
         cmocka_unit_test(a_rule_that_is_none_is_refused_by_its_place),
