@@ -139,7 +139,7 @@ static void show(struct acog_buffer *out, const struct acog_conversation *conver
                  const struct normal_trip *trip)
 {
     acog_buffer_init(out, BODY_MAX * 4);
-    normal_turns(out, conversation, ACOG_BIT(trip->from) | ACOG_BIT(trip->via));
+    normal_turns(out, conversation, ACOG_BIT(trip->from) | ACOG_BIT(trip->via), trip->via);
 }
 
 static void is_equal(const struct acog_buffer *first, const struct acog_buffer *back)

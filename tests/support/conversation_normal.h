@@ -4,7 +4,8 @@
  * back):
  *
  *   system "…"                    all leading system texts, a blank line between them, as responses has them
- *   user text "…"                 a system text between the turns counts as a user's "<system>…</system>" (B14)
+ *   user text "…"                 a system text between the turns counts as a user's "<system>…</system>" (B14); through
+ *                                 messages so does one before all others that is no leading one there
  *   user media TYPE DATA          an address has no type; a document of plain text is a text
  *   user result N "…" media …     N: of the calls of the turn before; all its texts as one, "Error: " before those of an
  *                                 error (B25); through chat its media are the user's own, behind the results
@@ -218,13 +219,15 @@ static inline bool normal_only_thought(const struct acog_turn *turn)
 }
 
 static inline void normal_turns(struct acog_buffer *out,
-                                const struct acog_conversation *conversation, unsigned told)
+                                const struct acog_conversation *conversation, unsigned told,
+                                enum acog_dialect via)
 {
     const struct acog_turn *calls = NULL; /* the assistant's turn before */
     const struct acog_turn *turn = conversation->turns;
     bool any = false;
     normal_put_system(out, &conversation->system, &any);
-    for (; turn != NULL && (turn->role == ACOG_TURN_SYSTEM || normal_only_thought(turn));
+    for (; turn != NULL && via != ACOG_DIALECT_MESSAGES &&
+           (turn->role == ACOG_TURN_SYSTEM || normal_only_thought(turn));
          turn = turn->next) { /* nothing was said before them: they are leading ones too */
         if (turn->role == ACOG_TURN_SYSTEM) {
             normal_put_system(out, &turn->parts, &any);
