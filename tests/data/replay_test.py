@@ -16,13 +16,13 @@ import json
 import os
 import random
 import re
-import signal
 import socket
 import struct
-import subprocess
 import sys
 import tempfile
-import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from running import Provider, Running, configuration  # noqa: E402
 
 SURFACES = {"openai.chat": "/v1/chat/completions", "openai.responses": "/v1/responses",
             "anthropic.messages": "/v1/messages", "anthropic.count_tokens": "/v1/messages/count_tokens"}
@@ -109,42 +109,28 @@ def expected_stream(dialect, body, usage_asked):
     return b"".join(out)
 
 
-class Stub:
+class Stub(Provider):
     """Answers each request with the record that the test put in `record`; may cut the first answer."""
 
     def __init__(self):
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port = self.listener.getsockname()[1]
         self.record, self.cut_at, self.received = None, None, []
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            connection, _ = self.listener.accept()
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+        super().__init__(None)
 
     def serve(self, connection):
         with connection, connection.makefile("rb") as reader:
-            while self.serve_one(connection, reader):
-                pass
+            while request := self.read(reader):
+                self.received.append(request[1])
+                if not self.say(connection):
+                    return
 
-    def serve_one(self, connection, reader):
-        head = {}
-        line = reader.readline()
-        if not line:
-            return False
-        while (field := reader.readline().strip()):
-            name, _, value = field.decode("latin-1").partition(":")
-            head[name.lower()] = value.strip()
-        self.received.append(reader.read(int(head["content-length"])))
+    def say(self, connection):
+        """False: the connection is at its end."""
         response = self.record["response"]
         body = response["body"].encode("utf-8")
-        headers = {name: value for name, value in response["headers"].items()
-                   if name.lower() not in ("content-encoding", "content-length", "transfer-encoding", "connection")}
         start = f"HTTP/1.1 {response['status']} X\r\n"
-        for name, value in headers.items():
-            for one in value if isinstance(value, list) else [value]:
-                start += f"{name}: {one}\r\n"
+        for name, value in response["headers"].items():
+            if name.lower() not in ("content-encoding", "content-length", "transfer-encoding", "connection"):
+                start += "".join(f"{name}: {one}\r\n" for one in (value if isinstance(value, list) else [value]))
         cut, self.cut_at = self.cut_at, None
         if cut is not None:
             chunk = b"%x\r\n%s\r\n" % (cut, body[:cut]) if cut else b""
@@ -153,9 +139,9 @@ class Stub:
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 0, 0))
             return False
         if self.record["mode"] == "stream":
+            pieces = [body[at:at + 997] for at in range(0, len(body), 997)]
             connection.sendall((start + "Transfer-Encoding: chunked\r\n\r\n").encode("latin-1"))
-            for at in range(0, len(body), 997):
-                piece = body[at:at + 997]
+            for piece in pieces:
                 connection.sendall(b"%x\r\n%s\r\n" % (len(piece), piece))
             connection.sendall(b"0\r\n\r\n")
         else:
@@ -164,7 +150,7 @@ class Stub:
 
 
 class Replay:
-    def __init__(self, acog, corpus, folder):
+    def __init__(self, corpus):
         self.records = []
         for name in FILES:
             with open(f"{corpus}/1-llm/captures/{name}.open.jsonl", encoding="utf-8") as file:
@@ -172,15 +158,15 @@ class Replay:
         self.stub = Stub()
         self.failures, self.counts = [], {}
         self.cuts = int(os.environ.get("ACOG_CUTS", 2))  # of each stream
-        self.process, self.port = self.serve(acog, folder)
+        self.address = None
 
-    def serve(self, acog, folder):
+    def configuration(self):
         models = sorted({(self.request(record) or {}).get("model") for record in self.records} - {None})
         declared = "{ " + ", ".join(json.dumps(model) for model in models if isinstance(model, str)) + " }"
         connections = "".join(
             f'acog.connection "{name}" {{ channel = "custom", dialects = {{ "chat", "responses", "messages" }}, '
             f'base_url = "http://127.0.0.1:{self.stub.port}/v1", models = models }},' for name in ("one", "two"))
-        text = f"""local acog = require "acog"
+        return configuration(f"""local acog = require "acog"
 local models = {declared}
 local base = require "policies.acog"
 return acog.gateway {{
@@ -188,17 +174,7 @@ return acog.gateway {{
   policy = base:with {{ health = {{ threshold = 255 }} }},
   connections = {{ {connections} }},
 }}
-"""
-        path = f"{folder}/gateway.lua"
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        process = subprocess.Popen([acog, "serve", path], stdout=subprocess.PIPE, stderr=open(f"{folder}/log", "wb"), text=True)
-        ready = process.stdout.readline()
-        found = re.match(r"READY listen=127\.0\.0\.1:(\d+)", ready)
-        if not found:
-            print(open(f"{folder}/log", encoding="utf-8", errors="replace").read())
-            raise SystemExit("the gateway did not start")
-        return process, int(found.group(1))
+""")
 
     @staticmethod
     def request(record):
@@ -207,7 +183,7 @@ return acog.gateway {{
 
     def post(self, record):
         """Status, headers, body as far as it came, and whether it ended legally."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection(self.address, timeout=60)
         connection.request("POST", SURFACES[record["dialect"]], record["request"]["body"].encode("utf-8"),
                            {"content-type": "application/json"})
         answer = connection.getresponse()
@@ -254,6 +230,8 @@ return acog.gateway {{
             return self.wrong(record, "the stub did not receive the client's bytes")
         if received != sent:
             return self.wrong(record, "the stub received another request")
+        if record["id"] in EXCEPTIONS:
+            return self.failures.append(f"{record['id']}: listed as an exception, and it comes out unchanged")
         return self.count(f"unchanged {record['dialect']} {record['mode']}")
 
     def replay_cut(self, record, at):
@@ -310,8 +288,18 @@ return acog.gateway {{
                 return True
         return bool(begun) and begun == finished
 
-    def run(self, seed):
-        dice = random.Random(seed)
+    def run(self, acog, seed):
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as log:
+            try:
+                with Running(acog, self.configuration(), log=log) as gateway:
+                    self.address = gateway.listen
+                    self.replay(random.Random(seed))
+            except SystemExit:  # it did not start, or did not end well
+                log.seek(0)
+                print(log.read()[-4000:])
+                raise
+
+    def replay(self, dice):
         for record in self.records:
             self.replay_whole(record)
         for record in self.records:
@@ -319,9 +307,6 @@ return acog.gateway {{
                 length = len(record["response"]["body"].encode("utf-8"))
                 for _ in range(self.cuts):
                     self.replay_cut(record, dice.randrange(length))
-        self.process.send_signal(signal.SIGTERM)
-        if self.process.wait(60) != 0:
-            self.failures.append(f"the gateway ended with {self.process.returncode}")
 
 
 def main():
@@ -331,9 +316,8 @@ def main():
         sys.exit(77)
     seed = int(os.environ.get("ACOG_SEED", random.SystemRandom().randrange(1 << 32)))
     print(f"seed {seed} (ACOG_SEED repeats it)")
-    with tempfile.TemporaryDirectory(prefix="acog-replay-") as folder:
-        replay = Replay(sys.argv[1], corpus, folder)
-        replay.run(seed)
+    replay = Replay(corpus)
+    replay.run(sys.argv[1], seed)
     for what, number in sorted(replay.counts.items()):
         print(f"{number:6d}  {what}")
     for failure in replay.failures[:40]:
