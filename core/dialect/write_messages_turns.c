@@ -3,8 +3,9 @@
  * A message is opened when its first block comes, so that a turn of which nothing is told (the reasoning of another
  * maker) leaves none behind and its neighbours become one: roles alternate whatever was left out.
  *
- * A system turn between the others stays where it is: with its own role where the model takes that, else as a text of
- * the user between <system> and </system>, named to the client (B14).
+ * A system turn between the others stays where it is: with its own role where Anthropic takes that, else as a text of
+ * the user between <system> and </system>, named to the client (B14). It takes one from newer models, behind a turn of
+ * the user and not before another.
  */
 #include "acog/contract.h"
 #include "write_messages.h"
@@ -242,15 +243,40 @@ static void put_downgraded(struct turns_writer *writer, const struct acog_part *
     put(writer, ACOG_VIEW("}"));
 }
 
-static void put_part(struct turns_writer *writer, enum acog_turn_role role,
-                     const struct acog_part *part, bool first_turn)
+static bool is_sent(const struct acog_part *part)
 {
-    bool native = writer->request->translation->rules->system_anywhere && !first_turn;
-    if (part->kind == ACOG_PART_REASONING && !acog_messages_is_own_reasoning(part)) {
-        return;
+    return part->kind != ACOG_PART_REASONING || acog_messages_is_own_reasoning(part);
+}
+
+/* What is sent behind a turn is the assistant's, or nothing. */
+static bool is_answered_or_last(const struct acog_turn *turn)
+{
+    for (turn = turn->next; turn != NULL; turn = turn->next) {
+        const struct acog_part *part = turn->parts.first;
+        if (turn->role != ACOG_TURN_ASSISTANT) {
+            return false;
+        }
+        while (part != NULL && !is_sent(part)) {
+            part = part->next;
+        }
+        if (part != NULL) {
+            return true;
+        }
     }
-    if (role == ACOG_TURN_SYSTEM && !native) {
-        put_downgraded(writer, part);
+    return true;
+}
+
+static bool is_downgraded(const struct turns_writer *writer, const struct acog_turn *turn)
+{
+    bool legal = writer->request->translation->rules->system_anywhere && writer->any &&
+                 writer->role == ACOG_TURN_USER && is_answered_or_last(turn);
+    return turn->role == ACOG_TURN_SYSTEM && !legal;
+}
+
+static void put_part(struct turns_writer *writer, enum acog_turn_role role,
+                     const struct acog_part *part)
+{
+    if (!is_sent(part)) {
         return;
     }
     begin_block(writer, role);
@@ -294,9 +320,13 @@ void acog_messages_put_turns(struct acog_request_writer *request)
     put(&writer, ACOG_VIEW(",\"messages\":["));
     for (const struct acog_turn *turn = request->conversation->turns; turn != NULL;
          turn = turn->next) {
-        bool first_turn = !writer.any;
+        bool downgraded = is_downgraded(&writer, turn);
         for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
-            put_part(&writer, turn->role, part, first_turn);
+            if (downgraded) {
+                put_downgraded(&writer, part);
+            } else {
+                put_part(&writer, turn->role, part);
+            }
         }
     }
     put(&writer, writer.any ? ACOG_VIEW("]}]") : ACOG_VIEW("]"));

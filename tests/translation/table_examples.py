@@ -87,15 +87,15 @@ REQUESTS = {
         "seen": {"chat": '"content":[{"type":"text","text":"S"},{"type":"text","text":"T"}]',
                  "messages": '"system":[{"type":"text","text":"S"},{"type":"text","text":"T"}]',
                  "responses": '"instructions":"S\\n\\nT"', "gemini": '{"parts":[{"text":"S"},{"text":"T"}]}'}},
-    "system turn between the others, the model takes it": {
-        "chat": chat(USER, {"role": "system", "content": "S"}, USER), "responses": responses(USER, {"role": "system", "content": "S"}, USER),
+    "system turn behind the user's, the model takes it": {
+        "chat": chat(USER, {"role": "system", "content": "S"}), "responses": responses(USER, {"role": "system", "content": "S"}),
         "messages": messages(USER, {"role": "system", "content": "S"}), "model": {"messages": "claude-opus-4-8"},
         "seen": {"chat": '{"role":"system","content":"S"}', "messages": '{"role":"system","content":[{"type":"text","text":"S"}]}',
                  "responses": '"role":"system","content":[{"type":"input_text","text":"S"}]',
                  "gemini": '{"text":"<system>S</system>"}'}},
-    "system turn between the others, the model does not take it": {
+    "system turn before the user's, or the model takes none": {
         "chat": chat(USER, {"role": "system", "content": "S"}, USER), "responses": responses(USER, {"role": "system", "content": "S"}, USER),
-        "model": {"messages": "claude-haiku-4-5"},
+        "model": {"messages": "claude-opus-4-8"},
         "seen": {"messages": '{"type":"text","text":"<system>S</system>"}', "gemini": '{"text":"<system>S</system>"}',
                  "chat": '{"role":"system","content":"S"}', "responses": '"role":"system","content":[{"type":"input_text","text":"S"}]'}},
     "system text alone, and no other turn": {

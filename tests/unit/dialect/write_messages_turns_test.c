@@ -88,23 +88,63 @@ static void a_blank_turn_goes_and_its_neighbours_are_one(void **state)
     "'hello'},{'role':'assistant','content':'bonjour'},{'role':'system','content':"              \
     "'From now on use German'},{'role':'user','content':'and now?'}"
 
+/* Also where the model takes system turns: not this one, which a turn of the user follows. */
 static void system_turns_stay_in_their_place(void **state)
 {
+    const struct acog_model_rules rules[] = {haiku(), opus()};
     (void)state;
-    chat_says(opus(), SYSTEMS,
+    for (size_t i = 0; i < 2; i++) {
+        struct run run = translate(ACOG_SURFACE_CHAT, rules[i], "{'messages':[" SYSTEMS "]}");
+        holds(&run, "system",
+              "[{'type':'text','text':'Answer in French'},{'type':'text','text':'Be brief',"
+              "'cache_control':{'type':'ephemeral'}}]");
+        holds(&run, "messages",
               "[{'role':'user','content':[{'type':'text','text':'hello'}]},{'role':'assistant',"
-              "'content':[{'type':'text','text':'bonjour'}]},{'role':'system','content':[{'type':"
-              "'text','text':'From now on use German'}]},{'role':'user','content':[{'type':'text',"
-              "'text':'and now?'}]}]");
-    struct run run = translate(ACOG_SURFACE_CHAT, haiku(), "{'messages':[" SYSTEMS "]}");
-    holds(&run, "system",
-          "[{'type':'text','text':'Answer in French'},{'type':'text','text':'Be brief',"
-          "'cache_control':{'type':'ephemeral'}}]");
+              "'content':[{'type':'text','text':'bonjour'}]},{'role':'user','content':[{'type':"
+              "'text','text':'<system>From now on use German</system>'},{'type':'text','text':"
+              "'and now?'}]}]");
+        drops(&run, "messages.role");
+        end(&run);
+    }
+}
+
+#define SYSTEM_S "{'role':'system','content':'S'}"
+#define SENT_S   "{'role':'system','content':[{'type':'text','text':'S'}]}"
+
+/* Anthropic: behind a turn of the user, and before one of the assistant or at the end; anything else is a 400. */
+static void a_system_turn_is_one_where_anthropic_takes_it(void **state)
+{
+    (void)state;
+    chat_says(opus(), "{'role':'user','content':'a'}," SYSTEM_S "," SYSTEM_S,
+              "[{'role':'user','content':[{'type':'text','text':'a'}]},{'role':'system','content':["
+              "{'type':'text','text':'S'},{'type':'text','text':'S'}]}]");
+    chat_says(opus(),
+              "{'role':'user','content':'a'}," SYSTEM_S ",{'role':'assistant','content':'b'},"
+              "{'role':'user','content':'c'}",
+              "[{'role':'user','content':[{'type':'text','text':'a'}]}," SENT_S
+              ",{'role':'assistant','content':[{'type':'text','text':'b'}]},{'role':'user',"
+              "'content':[{'type':'text','text':'c'}]}]");
+    chat_says(opus(), "{'role':'user','content':'a'},{'role':'assistant','content':'b'}," SYSTEM_S,
+              "[{'role':'user','content':[{'type':'text','text':'a'}]},{'role':'assistant',"
+              "'content':[{'type':'text','text':'b'}]},{'role':'user','content':[{'type':'text',"
+              "'text':'<system>S</system>'}]}]");
+    chat_says(opus(), "{'role':'user','content':'a'}," SYSTEM_S ",{'role':'user','content':'b'}",
+              "[{'role':'user','content':[{'type':'text','text':'a'},{'type':'text','text':"
+              "'<system>S</system>'},{'type':'text','text':'b'}]}]");
+}
+
+/* Of the turn between them nothing is sent. */
+static void a_system_turn_before_foreign_reasoning_is_before_the_user(void **state)
+{
+    struct run run =
+        translate(ACOG_SURFACE_RESPONSES, opus(),
+                  "{'input':[{'role':'user','content':'a'}," SYSTEM_S
+                  ",{'type':'reasoning','id':'rs_1','summary':[],'encrypted_content':'b3'},"
+                  "{'role':'user','content':'b'}]}");
+    (void)state;
     holds(&run, "messages",
-          "[{'role':'user','content':[{'type':'text','text':'hello'}]},{'role':'assistant',"
-          "'content':[{'type':'text','text':'bonjour'}]},{'role':'user','content':[{'type':'text',"
-          "'text':'<system>From now on use German</system>'},{'type':'text','text':'and now?'}]}]");
-    drops(&run, "messages.role");
+          "[{'role':'user','content':[{'type':'text','text':'a'},{'type':'text','text':"
+          "'<system>S</system>'},{'type':'text','text':'b'}]}]");
     end(&run);
 }
 
@@ -382,6 +422,8 @@ int main(void)
         cmocka_unit_test(empty_texts_and_arguments_are_nothing),
         cmocka_unit_test(a_blank_turn_goes_and_its_neighbours_are_one),
         cmocka_unit_test(system_turns_stay_in_their_place),
+        cmocka_unit_test(a_system_turn_is_one_where_anthropic_takes_it),
+        cmocka_unit_test(a_system_turn_before_foreign_reasoning_is_before_the_user),
         cmocka_unit_test(system_words_alone_are_the_users),
         cmocka_unit_test(images_are_sent_byte_for_byte),
         cmocka_unit_test(files_are_documents),
