@@ -1,4 +1,4 @@
-/* read_responses.h - private to core/dialect: the two halves of the reader of OpenAI Responses requests. */
+/* read_responses.h - private to core/dialect: the parts of the reader of OpenAI Responses requests. */
 #ifndef ACOG_CORE_DIALECT_READ_RESPONSES_H
 #define ACOG_CORE_DIALECT_READ_RESPONSES_H
 
@@ -7,5 +7,11 @@
 /* A text, or a list of items. */
 void acog_responses_read_input(struct acog_conversation_builder *builder,
                                struct acog_json_value input);
+
+void acog_responses_read_tools(struct acog_conversation_builder *builder,
+                               struct acog_json_value tools);
+/* Behind the tools. */
+void acog_responses_read_tool_choice(struct acog_conversation_builder *builder,
+                                     struct acog_json_value value);
 
 #endif
