@@ -281,6 +281,12 @@ void acog_put_string(struct acog_request_writer *writer, struct acog_text text);
 /* The text as it is: a JSON value out of a string that holds it. */
 void acog_put_decoded(struct acog_request_writer *writer, struct acog_text text);
 
+/* The user between `before` and `after`, or named as lost where the provider takes no name of that length. */
+void acog_put_user(struct acog_request_writer *writer, struct acog_view before,
+                   struct acog_view after, size_t bytes_max);
+
+#define ACOG_OPENAI_USER_BYTES_MAX ((size_t)64) /* "string_above_max_length" beyond */
+
 /* `,"name":value`, or nothing where the value is absent. */
 void acog_put_member(struct acog_request_writer *writer, struct acog_view name,
                      struct acog_json_value value);
@@ -289,6 +295,15 @@ void acog_put_member(struct acog_request_writer *writer, struct acog_view name,
  * the name of a chosen tool. */
 void acog_put_openai_tool_choice(struct acog_request_writer *writer, struct acog_view before_name,
                                  struct acog_view after_name);
+
+/* A call's id as a STRING: one that is too long for the API is cut to its beginning and a hash of all, the same for the
+ * call and its result. */
+void acog_put_openai_call_id(struct acog_request_writer *writer, struct acog_text id,
+                             size_t bytes_max);
+
+/* `,"parameters":…` of a tool. OpenAI refuses an object without properties, which Anthropic takes: it gets empty ones. A
+ * schema that says nothing, or is absent, is one of no arguments. */
+void acog_put_openai_parameters(struct acog_request_writer *writer, struct acog_json_value schema);
 
 /* Names a client's field (in the client's dialect's spelling) that is not sent; once each. */
 void acog_put_dropped(struct acog_request_writer *writer, struct acog_view name);

@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-static uint64_t hash_of(struct acog_view id) /* FNV-1a */
+uint64_t acog_id_hash(struct acog_view id)
 {
     uint64_t hash = UINT64_C(14695981039346656037);
     for (size_t i = 0; i < id.len; i++) {
         hash = (hash ^ (unsigned char)id.ptr[i]) * UINT64_C(1099511628211);
     }
-    return hash ^ (hash >> 32U);
+    return hash;
 }
 
 enum acog_code acog_id_index_init(struct acog_id_index *index, size_t count,
@@ -34,7 +34,7 @@ enum acog_code acog_id_index_init(struct acog_id_index *index, size_t count,
 static struct acog_id_slot *slot_of(const struct acog_id_index *index, struct acog_view id,
                                     uint64_t hash)
 {
-    size_t at = (size_t)hash & (index->room - 1);
+    size_t at = (size_t)(hash ^ (hash >> 32U)) & (index->room - 1);
     while (index->slots[at].value != NULL &&
            (index->slots[at].hash != hash || !acog_view_equal(index->slots[at].id, id))) {
         at = (at + 1) & (index->room - 1);
@@ -48,7 +48,7 @@ void acog_id_index_add(struct acog_id_index *index, struct acog_view id, void *v
     if (index->left == 0) {
         return;
     }
-    uint64_t hash = hash_of(id);
+    uint64_t hash = acog_id_hash(id);
     struct acog_id_slot *slot = slot_of(index, id, hash);
     if (slot->value == NULL) {
         *slot = (struct acog_id_slot){.id = id, .hash = hash, .value = value};
@@ -58,5 +58,5 @@ void acog_id_index_add(struct acog_id_index *index, struct acog_view id, void *v
 
 void *acog_id_index_find(const struct acog_id_index *index, struct acog_view id)
 {
-    return index->room == 0 ? NULL : slot_of(index, id, hash_of(id))->value;
+    return index->room == 0 ? NULL : slot_of(index, id, acog_id_hash(id))->value;
 }

@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* FNV-1a. */
+uint64_t acog_id_hash(struct acog_view id);
+
 struct acog_id_slot {
     struct acog_view id;
     uint64_t hash;

@@ -1,6 +1,7 @@
 /* put.c - what all writers of requests share. */
 #include "acog/contract.h"
 #include "conversation.h"
+#include "id_index.h"
 
 #include <stdarg.h>
 
@@ -81,6 +82,48 @@ void acog_put_openai_tool_choice(struct acog_request_writer *writer, struct acog
     }
 }
 
+/* Cut where a character ends. */
+static struct acog_view beginning(struct acog_view text, size_t bytes)
+{
+    while (bytes > 0 && ((unsigned char)text.ptr[bytes] & 0xc0U) == 0x80U) {
+        bytes--;
+    }
+    return acog_view_slice(text, 0, bytes);
+}
+
+void acog_put_openai_call_id(struct acog_request_writer *writer, struct acog_text id,
+                             size_t bytes_max)
+{
+    struct acog_view characters = {0};
+    enum acog_code code = acog_text_characters(id, writer->arena, &characters);
+    writer->code = writer->code == ACOG_OK ? code : writer->code;
+    acog_put(writer, ACOG_VIEW("\""));
+    if (characters.len <= bytes_max) {
+        acog_put_inside(writer, acog_text_plain(characters));
+    } else {
+        acog_put_inside(writer, acog_text_plain(beginning(characters, bytes_max - 17)));
+        acog_put_format(writer, "_%016llx", (unsigned long long)acog_id_hash(characters));
+    }
+    acog_put(writer, ACOG_VIEW("\""));
+}
+
+void acog_put_openai_parameters(struct acog_request_writer *writer, struct acog_json_value schema)
+{
+    static const struct acog_view names[] = {{"type", 4}, {"properties", 10}};
+    struct acog_json_value found[2];
+    struct acog_json_cursor cursor = acog_json_enter(schema);
+    acog_json_members(schema, names, found, 2);
+    acog_put(writer, ACOG_VIEW(",\"parameters\":"));
+    if (!acog_json_next(&cursor)) {
+        acog_put(writer, ACOG_VIEW("{\"type\":\"object\",\"properties\":{}}"));
+    } else if (acog_json_text_is(found[0], ACOG_VIEW("object")) && !acog_json_present(found[1])) {
+        acog_put(writer, ACOG_VIEW("{\"properties\":{},"));
+        acog_put(writer, acog_view_slice(schema.raw, 1, schema.raw.len));
+    } else {
+        acog_put(writer, schema.raw);
+    }
+}
+
 /* -- what is not sent ------------------------------------------------------------------------------ */
 
 static bool is_named(struct acog_view list, struct acog_view name)
@@ -154,6 +197,24 @@ void acog_put_lost(struct acog_request_writer *writer, struct acog_view chat,
         break;
     }
     ACOG_UNREACHABLE("a dialect of clients");
+}
+
+void acog_put_user(struct acog_request_writer *writer, struct acog_view before,
+                   struct acog_view after, size_t bytes_max)
+{
+    struct acog_json_value user = writer->conversation->user;
+    struct acog_view characters = {0};
+    if (!acog_json_present(user) || writer->code != ACOG_OK) {
+        return;
+    }
+    writer->code = acog_text_characters(acog_text_of(user), writer->arena, &characters);
+    if (characters.len > bytes_max) {
+        acog_put_lost(writer, ACOG_VIEW("user"), ACOG_VIEW("metadata.user_id"), ACOG_VIEW("user"));
+        return;
+    }
+    acog_put(writer, before);
+    acog_put(writer, user.raw);
+    acog_put(writer, after);
 }
 
 void acog_put_reasoning_lost(struct acog_request_writer *writer)

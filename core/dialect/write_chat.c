@@ -18,7 +18,9 @@ static void put_tool(struct acog_request_writer *writer, const struct acog_tool 
     acog_put(writer, ACOG_VIEW("{\"type\":\"function\",\"function\":{\"name\":"));
     acog_put(writer, tool->name.raw);
     acog_put_member(writer, ACOG_VIEW("description"), tool->description);
-    acog_put_member(writer, ACOG_VIEW("parameters"), tool->schema);
+    if (acog_json_present(tool->schema)) {
+        acog_put_openai_parameters(writer, tool->schema);
+    }
     acog_put_member(writer, ACOG_VIEW("strict"), tool->strict);
     acog_put(writer, ACOG_VIEW("}}"));
 }
@@ -48,7 +50,7 @@ static void put_schema_tool(struct acog_request_writer *writer)
     acog_put(writer, ACOG_VIEW(",\"tools\":[{\"type\":\"function\",\"function\":{\"name\":"));
     acog_put(writer, name);
     acog_put_member(writer, ACOG_VIEW("description"), conversation->schema_description);
-    acog_put_member(writer, ACOG_VIEW("parameters"), conversation->schema);
+    acog_put_openai_parameters(writer, conversation->schema);
     acog_put(writer,
              ACOG_VIEW("}}],\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":"));
     acog_put(writer, name);
@@ -157,7 +159,6 @@ static void put_effort(struct acog_request_writer *writer)
 
 void acog_chat_write_conversation(struct acog_request_writer *writer)
 {
-    const struct acog_conversation *conversation = writer->conversation;
     acog_put(writer, ACOG_VIEW("{\"model\":"));
     acog_put_string(writer, acog_text_plain(writer->translation->model));
     acog_put(writer, ACOG_VIEW(",\"messages\":"));
@@ -170,7 +171,7 @@ void acog_chat_write_conversation(struct acog_request_writer *writer)
     put_limit(writer);
     put_stops(writer);
     put_effort(writer);
-    acog_put_member(writer, ACOG_VIEW("user"), conversation->user);
+    acog_put_user(writer, ACOG_VIEW(",\"user\":"), ACOG_VIEW(""), ACOG_OPENAI_USER_BYTES_MAX);
     acog_put_fields(writer, ACOG_DIALECT_CHAT);
     acog_put(writer, ACOG_VIEW("}"));
 }

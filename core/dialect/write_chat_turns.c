@@ -10,7 +10,8 @@
 #include "media.h"
 #include "write_chat.h"
 
-#define OPAQUE_DEPTH_MAX 32
+#define CALL_ID_BYTES_MAX 40 /* OpenAI refuses longer ones */
+#define OPAQUE_DEPTH_MAX  32
 
 static void put_comma(struct acog_request_writer *writer, bool *first)
 {
@@ -216,7 +217,7 @@ static void put_result(struct acog_request_writer *writer, const struct acog_par
     put_comma(writer, first);
     note_cache(writer, result, ACOG_VIEW("messages.cache_control"));
     acog_put(writer, ACOG_VIEW("{\"role\":\"tool\",\"tool_call_id\":"));
-    acog_put_string(writer, result->id);
+    acog_put_openai_call_id(writer, result->id, CALL_ID_BYTES_MAX);
     acog_put(writer, ACOG_VIEW(",\"content\":"));
     put_result_texts(writer, result);
     acog_put(writer, ACOG_VIEW("}"));
@@ -379,7 +380,7 @@ static void put_call(struct acog_request_writer *writer, const struct acog_part 
     struct acog_json_value extra;
     note_cache(writer, call, ACOG_VIEW("messages.cache_control"));
     acog_put(writer, ACOG_VIEW("{\"id\":"));
-    acog_put_string(writer, call->id);
+    acog_put_openai_call_id(writer, call->id, CALL_ID_BYTES_MAX);
     acog_put(writer, ACOG_VIEW(",\"type\":\"function\",\"function\":{\"name\":"));
     acog_put_string(writer, call->name);
     acog_put(writer, ACOG_VIEW(",\"arguments\":"));

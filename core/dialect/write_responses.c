@@ -33,17 +33,12 @@ static void put_instructions(struct acog_request_writer *writer)
 
 /* -- tools ----------------------------------------------------------------------------------------- */
 
-#define ANY_OBJECT ACOG_VIEW("{\"type\":\"object\"}")
-
 static void put_tool(struct acog_request_writer *writer, const struct acog_tool *tool)
 {
     acog_put(writer, ACOG_VIEW("{\"type\":\"function\""));
     acog_put_member(writer, ACOG_VIEW("name"), tool->name);
     acog_put_member(writer, ACOG_VIEW("description"), tool->description);
-    acog_put(writer, ACOG_VIEW(",\"parameters\":"));
-    acog_put(writer, acog_json_present(tool->schema)
-                         ? tool->schema.raw
-                         : ACOG_VIEW("{\"type\":\"object\",\"properties\":{}}"));
+    acog_put_openai_parameters(writer, tool->schema);
     /* Without it the API would be strict where it can, which is not what other dialects mean. */
     acog_put(writer, tool->strict.type == ACOG_JSON_TRUE ? ACOG_VIEW(",\"strict\":true}")
                                                          : ACOG_VIEW(",\"strict\":false}"));
@@ -60,9 +55,7 @@ static void put_schema_tool(struct acog_request_writer *writer)
         writer,
         ACOG_VIEW(",\"tools\":[{\"type\":\"function\",\"name\":\"" ACOG_SCHEMA_TOOL_NAME "\""));
     acog_put_member(writer, ACOG_VIEW("description"), conversation->schema_description);
-    acog_put(writer, ACOG_VIEW(",\"parameters\":"));
-    acog_put(writer,
-             acog_json_present(conversation->schema) ? conversation->schema.raw : ANY_OBJECT);
+    acog_put_openai_parameters(writer, conversation->schema);
     acog_put(writer, conversation->schema_strict.type == ACOG_JSON_TRUE
                          ? ACOG_VIEW(",\"strict\":true}]")
                          : ACOG_VIEW(",\"strict\":false}]"));
@@ -218,7 +211,7 @@ void acog_responses_write_conversation(struct acog_request_writer *writer)
     put_limit(writer);
     put_text_settings(writer);
     put_reasoning(writer);
-    acog_put_member(writer, ACOG_VIEW("user"), conversation->user);
+    acog_put_user(writer, ACOG_VIEW(",\"user\":"), ACOG_VIEW(""), ACOG_OPENAI_USER_BYTES_MAX);
     if (conversation->stop_count > 0) {
         acog_put_lost(writer, ACOG_VIEW("stop"), ACOG_VIEW("stop_sequences"), ACOG_VIEW("stop"));
     }

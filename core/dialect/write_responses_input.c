@@ -12,7 +12,8 @@
 struct items {
     struct acog_request_writer *request;
     bool any;
-    bool in_message; /* a user's message is open, in its content */
+    unsigned refusals; /* how many there were */
+    bool in_message;   /* a user's message is open, in its content */
 };
 
 /* -- small things ---------------------------------------------------------------------------------- */
@@ -40,33 +41,10 @@ static void put_string_member(struct acog_request_writer *writer, const char *na
     acog_put_string(writer, text);
 }
 
-static uint64_t hash_of(struct acog_view bytes)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (size_t i = 0; i < bytes.len; i++) {
-        hash = (hash ^ (unsigned char)bytes.ptr[i]) * UINT64_C(0x100000001b3);
-    }
-    return hash;
-}
-
-/* An id that is too long is cut to its beginning and a hash of all, the same for the call and its result. */
 static void put_call_id(struct acog_request_writer *writer, struct acog_text id)
 {
-    struct acog_view characters;
-    const size_t kept = CALL_ID_BYTES_MAX - 17;
-    enum acog_code code = acog_text_characters(id, writer->arena, &characters);
-    if (code != ACOG_OK) {
-        writer->code = writer->code == ACOG_OK ? code : writer->code;
-        return;
-    }
-    acog_put(writer, ACOG_VIEW(",\"call_id\":\""));
-    if (characters.len <= CALL_ID_BYTES_MAX) {
-        acog_put_inside(writer, acog_text_plain(characters));
-    } else {
-        acog_put_inside(writer, acog_text_plain(acog_view_slice(characters, 0, kept)));
-        acog_put_format(writer, "_%016llx", (unsigned long long)hash_of(characters));
-    }
-    acog_put(writer, ACOG_VIEW("\""));
+    acog_put(writer, ACOG_VIEW(",\"call_id\":"));
+    acog_put_openai_call_id(writer, id, CALL_ID_BYTES_MAX);
 }
 
 static void name_cache(struct acog_request_writer *writer, const struct acog_part *part)
@@ -245,21 +223,33 @@ static void put_assistant_text(struct items *items, const struct acog_part *part
     name_cache(items->request, part);
 }
 
-/* A part that only the answer's own form of a message has. Its id must begin as the API's do. */
+/* A part that only the answer's own form of a message has. Its id must begin as the API's do, and no two may be the
+ * same. */
 static void put_refusal(struct items *items, const struct acog_part *part)
 {
     begin_item(items, "message");
-    acog_put(items->request,
-             ACOG_VIEW(",\"id\":\"msg_refusal\",\"role\":\"assistant\",\"status\":\"completed\","
-                       "\"content\":[{\"type\":\"refusal\""));
+    acog_put_format(items->request,
+                    ",\"id\":\"msg_refusal_%u\",\"role\":\"assistant\",\"status\":\"completed\","
+                    "\"content\":[{\"type\":\"refusal\"",
+                    items->refusals++);
     put_string_member(items->request, "refusal", acog_text_of(part->text));
     acog_put(items->request, ACOG_VIEW("}]}"));
+}
+
+/* The API refuses reasoning that nothing came of: an answer that was cut while it was thought about. */
+static bool leads_to_something(const struct acog_part *part)
+{
+    while (part != NULL && part->kind == ACOG_PART_REASONING) {
+        part = part->next;
+    }
+    return part != NULL;
 }
 
 static void put_reasoning(struct items *items, const struct acog_part *part)
 {
     struct acog_request_writer *writer = items->request;
-    if (part->opaque.maker != ACOG_DIALECT_RESPONSES || part->opaque.id.bytes.len == 0) {
+    if (part->opaque.maker != ACOG_DIALECT_RESPONSES || part->opaque.id.bytes.len == 0 ||
+        !leads_to_something(part)) {
         return;
     }
     begin_item(items, "reasoning");

@@ -320,23 +320,38 @@ static inline void normal_fields(const struct normal_trip *trip)
     }
 }
 
-/* Anthropic demands the type that others leave away, responses a schema. */
+static inline bool normal_is_any_object(struct acog_json_value schema)
+{
+    static const char *const spellings[] = {
+        "{\"type\":\"object\"}",
+        "{\"type\":\"object\",\"properties\":{}}",
+        "{\"properties\":{},\"type\":\"object\"}",
+    };
+
+    struct acog_json_cursor cursor = acog_json_enter(schema);
+    bool any =
+        !acog_json_present(schema) || (schema.type == ACOG_JSON_OBJECT && !acog_json_next(&cursor));
+    for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]) && !any; i++) {
+        any = acog_view_equal(schema.raw, acog_view_of(spellings[i]));
+    }
+    return any;
+}
+
+/* Anthropic demands the type that others leave away, responses a schema, OpenAI properties. */
 static inline void normal_put_schema(struct acog_buffer *out, struct acog_json_value schema)
 {
-    struct acog_json_value type;
-    bool typed = acog_json_present(schema) && acog_json_member(schema, ACOG_VIEW("type"), &type);
-    if (!acog_json_present(schema) ||
-        acog_view_equal(schema.raw, ACOG_VIEW("{\"type\":\"object\",\"properties\":{}}"))) {
+    static const struct acog_view names[] = {{"type", 4}, {"properties", 10}};
+    struct acog_json_value found[2];
+    if (normal_is_any_object(schema)) {
         normal_put(out, ACOG_VIEW("{\"type\":\"object\"}"));
         return;
     }
-    struct acog_json_cursor cursor = acog_json_enter(schema);
-    bool empty = schema.type == ACOG_JSON_OBJECT && !acog_json_next(&cursor);
-    if (typed || empty) {
-        normal_put(out, empty ? ACOG_VIEW("{\"type\":\"object\"}") : schema.raw);
-        return;
-    }
-    normal_put(out, ACOG_VIEW("{\"type\":\"object\","));
+    acog_json_members(schema, names, found, 2);
+    bool typed = acog_json_present(found[0]);
+    bool object = !typed || acog_json_text_is(found[0], ACOG_VIEW("object"));
+    normal_put(out, object && !acog_json_present(found[1]) ? ACOG_VIEW("{\"properties\":{},")
+                                                           : ACOG_VIEW("{"));
+    normal_put(out, typed ? ACOG_VIEW("") : ACOG_VIEW("\"type\":\"object\","));
     normal_put(out, acog_view_slice(schema.raw, 1, schema.raw.len));
 }
 

@@ -158,6 +158,15 @@ def tool_defaults(form, losses, schema, strict):
             change(losses, "strict is told", tool, 3, strict)
 
 
+def name_properties(form, losses):
+    """OpenAI refuses an object without properties."""
+    for tool in form["tools"]:
+        if tool[2] == {}:
+            change(losses, "a schema that says nothing is one of no arguments", tool, 2, {"type": "object", "properties": {}})
+        elif tool[2] and tool[2].get("type") == "object" and "properties" not in tool[2]:
+            change(losses, "an object without properties gets empty ones", tool, 2, {"properties": {}, **tool[2]})
+
+
 def tier(form, losses, words):
     given = form["fields"].get("service_tier")
     if given in words:
@@ -171,6 +180,7 @@ def to_chat(form, losses, source):
     documents_as_texts(form, losses)
     mark_errors(form, losses, apart=False)
     move_media(form, losses)
+    name_properties(form, losses)
     tier(form, losses, {"standard_only": "default"})
     name_files(form, losses)
     if form["format"] and form["format"][0] == "schema" and form["format"][1] is None:
@@ -228,6 +238,7 @@ def to_responses(form, losses, source):
     change(losses, "stop sequences", form, "stops", [])
     if form["max_tokens"] is not None:
         change(losses, "a limit below the least", form, "max_tokens", max(form["max_tokens"], RESPONSES_LEAST_TOKENS))
+    name_properties(form, losses)
     tier(form, losses, {"standard_only": "default"})
     name_files(form, losses)
     if form["format"] and form["format"][0] == "schema" and form["format"][1] is None:

@@ -11,9 +11,9 @@ CALLED = {"role": "assistant", "content": None, "tool_calls": [
     {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{\"a\":1}"}}]}
 USED = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "f", "input": {"a": 1}}]}
 CALL = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{\"a\":1}"}
-TOOL = {"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object"}}}
-AN_TOOL = {"name": "f", "description": "d", "input_schema": {"type": "object"}}
-RS_TOOL = {"type": "function", "name": "f", "description": "d", "parameters": {"type": "object"}, "strict": False}
+TOOL = {"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}}
+AN_TOOL = {"name": "f", "description": "d", "input_schema": {"type": "object", "properties": {}}}
+RS_TOOL = {"type": "function", "name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}, "strict": False}
 MARK = {"type": "ephemeral", "ttl": "1h"}
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 SCHEMA_TEXT = json.dumps(SCHEMA, separators=(",", ":"))
@@ -148,10 +148,17 @@ REQUESTS = {
         "chat": chat(USER, {"role": "assistant", "content": None, "audio": {"id": "audio_1"}}, USER), "seen": {}},
     "tool": {
         "chat": chat(tools=[TOOL]), "messages": messages(tools=[AN_TOOL]), "responses": responses(tools=[RS_TOOL]),
-        "seen": {"chat": '"name":"f","description":"d","parameters":{"type":"object"}',
-                 "messages": '{"name":"f","description":"d","input_schema":{"type":"object"}}',
-                 "responses": '"name":"f","description":"d","parameters":{"type":"object"}',
-                 "gemini": '{"name":"f","description":"d","parametersJsonSchema":{"type":"object"}}'}},
+        "seen": {"chat": '"name":"f","description":"d","parameters":{"type":"object","properties":{}}',
+                 "messages": '{"name":"f","description":"d","input_schema":{"type":"object","properties":{}}}',
+                 "responses": '"name":"f","description":"d","parameters":{"type":"object","properties":{}}',
+                 "gemini": '{"name":"f","description":"d","parametersJsonSchema":{"type":"object","properties":{}}}'}},
+    "tool whose object names no properties": {
+        "chat": chat(tools=[{**TOOL, "function": {"name": "f", "parameters": {"type": "object"}}}]),
+        "messages": messages(tools=[{"name": "f", "input_schema": {"type": "object"}}]),
+        "responses": responses(tools=[{**RS_TOOL, "parameters": {"type": "object"}}]),
+        "seen": {"chat": '"parameters":{"properties":{},"type":"object"}', "messages": '"input_schema":{"type":"object"}',
+                 "responses": '"parameters":{"properties":{},"type":"object"}',
+                 "gemini": '"parametersJsonSchema":{"type":"object"}'}},
     "tool without a schema": {
         "chat": chat(tools=[{"type": "function", "function": {"name": "f"}}]),
         "seen": {"messages": '"input_schema":{"type":"object"}', "responses": '"parameters":{"type":"object","properties":{}}',
@@ -182,9 +189,9 @@ REQUESTS = {
             "type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [{"type": "function", "function": {"name": "f"}}]}}),
         "responses": responses(tools=[RS_TOOL, dict(RS_TOOL, name="g")],
                                tool_choice={"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "f"}]}),
-        "seen": {"chat": '"name":"f","description":"d","parameters":{"type":"object"},"strict":false}}],"tool_choice":"required"',
-                 "messages": '"tools":[{"name":"f","description":"d","input_schema":{"type":"object"}}],"tool_choice":{"type":"any"}',
-                 "responses": '"strict":false}],"tool_choice":"required"', "gemini": '"parametersJsonSchema":{"type":"object"}}]}],"toolConfig"'}},
+        "seen": {"chat": '"name":"f","description":"d","parameters":{"type":"object","properties":{}},"strict":false}}],"tool_choice":"required"',
+                 "messages": '"tools":[{"name":"f","description":"d","input_schema":{"type":"object","properties":{}}}],"tool_choice":{"type":"any"}',
+                 "responses": '"strict":false}],"tool_choice":"required"', "gemini": '"parametersJsonSchema":{"type":"object","properties":{}}}]}],"toolConfig"'}},
     "parallel calls switched off": {
         "chat": chat(tools=[TOOL], parallel_tool_calls=False), "responses": responses(tools=[RS_TOOL], parallel_tool_calls=False),
         "messages": messages(tools=[AN_TOOL], tool_choice={"type": "auto", "disable_parallel_tool_use": True}),
@@ -324,6 +331,9 @@ REQUESTS = {
     "user, an opaque name": {
         "chat": chat(user="u-1"), "messages": messages(metadata={"user_id": "u-1"}), "responses": responses(user="u-1"),
         "seen": {"chat": '"user":"u-1"', "messages": '"metadata":{"user_id":"u-1"}', "responses": '"user":"u-1"'}},
+    "user, an opaque name longer than the provider takes": {
+        "chat": chat(user="u" * 600), "messages": messages(metadata={"user_id": "u" * 100}), "responses": responses(user="u" * 600),
+        "hidden": "uuu", "seen": {}},
     "user, an e-mail address": {"chat": chat(user="pat@mail.example"), "responses": responses(user="pat@mail.example"),
                                 "hidden": "pat@mail", "seen": {"chat": '"user":"pat@mail.example"', "responses": '"user":"pat@mail.example"'}},
     "safety_identifier": field("safety_identifier", None, "safety_identifier", "s-1"),

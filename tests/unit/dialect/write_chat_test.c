@@ -4,6 +4,7 @@
 #include "tests/support/check.h"
 #include "tests/support/memory_sweep.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define OUT_BYTES_MAX 65536
@@ -334,6 +335,58 @@ static void refusals_stand_beside_the_content(void **state)
 
 /* -- tools ----------------------------------------------------------------------------------------- */
 
+/* OpenAI refuses an object whose properties are not named, which Anthropic takes. */
+static void an_object_without_properties_gets_empty_ones(void **state)
+{
+    (void)state;
+
+    static const struct {
+        const char *schema;
+        const char *written;
+    } rows[] = {
+        {"{}", "\"parameters\":{\"type\":\"object\",\"properties\":{}}}"},
+        {"{ \"type\":\"object\"}", "\"parameters\":{\"properties\":{}, \"type\":\"object\"}}"},
+        {"{\"type\":\"object\",\"properties\":{\"a\":{}}}",
+         "\"parameters\":{\"type\":\"object\",\"properties\":{\"a\":{}}}}"},
+        {"{\"$ref\":\"#/$defs/a\"}", "\"parameters\":{\"$ref\":\"#/$defs/a\"}}"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct written written;
+        char body[512];
+        (void)snprintf(body, sizeof(body),
+                       AN("\"tools\":[{\"name\":\"f\",\"input_schema\":%s}]," HI), rows[i].schema);
+        start(&written);
+        is_carried(&written, ACOG_SURFACE_MESSAGES, body);
+        has(&written, rows[i].written);
+        forget(&written);
+    }
+}
+
+/* OpenAI refuses longer ids than of 40 characters. */
+static void a_call_id_that_is_too_long_is_cut_alike_in_call_and_result(void **state)
+{
+    (void)state;
+    struct written written;
+#define LONG_ID "toolu_0123456789012345678901234567890123456"
+    start(&written);
+    is_carried(
+        &written, ACOG_SURFACE_MESSAGES,
+        AN(TURNS(USER("\"go\"") "," ASSISTANT(
+            "[{\"type\":\"tool_use\",\"id\":\"" LONG_ID "\",\"name\":\"f\","
+            "\"input\":{}}]") "," USER("[{\"type\":\"tool_result\",\"tool_use_id\":\"" LONG_ID
+                                       "\",\"content\":\"ok\"}]"))));
+    has(&written, "\"tool_calls\":[{\"id\":\"toolu_01234567890123456_");
+    has(&written, "\"tool_call_id\":\"toolu_01234567890123456_");
+    struct acog_view out = acog_buffer_view(&written.out);
+    size_t call = acog_view_find(out, ACOG_VIEW("toolu_"));
+    struct acog_view id = acog_view_slice(out, call, call + 40);
+    struct acog_view rest = acog_view_slice(out, call + 40, out.len);
+    assert_int_equal(rest.ptr[0], '"');
+    assert_true(acog_view_find(rest, id) < rest.len);
+    forget(&written);
+}
+
 static void tools_and_choices_have_their_forms(void **state)
 {
     (void)state;
@@ -343,7 +396,8 @@ static void tools_and_choices_have_their_forms(void **state)
         const char *piece;
     } rows[] = {
         {AN(F "," HI), "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\","
-                       "\"parameters\":{\"type\":\"object\"}}}],\"max_tokens\""},
+                       "\"parameters\":{\"properties\":{},\"type\":\"object\"}}}],"
+                       "\"max_tokens\""},
         {AN(F "," HI ",\"tool_choice\":{\"type\":\"auto\"}"), "\"tool_choice\":\"auto\""},
         {AN(F "," HI ",\"tool_choice\":{\"type\":\"any\"}"), "\"tool_choice\":\"required\""},
         {AN(F "," HI ",\"tool_choice\":{\"type\":\"none\"}"), "\"tool_choice\":\"none\""},
@@ -615,7 +669,8 @@ static void a_request_of_chat_survives_reading_and_writing(void **state)
                  "\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"x\\\": 1.0}\"}}]},"
                  "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"r\"}],"
                  "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"description\":\"d\","
-                 "\"parameters\":{\"type\":\"object\"},\"strict\":true}}],\"tool_choice\":\"auto\","
+                 "\"parameters\":{\"properties\":{},\"type\":\"object\"},\"strict\":true}}],"
+                 "\"tool_choice\":\"auto\","
                  "\"parallel_tool_calls\":false,\"max_tokens\":7,\"stop\":[\"x\"],\"user\":\"u1\","
                  "\"temperature\":0.1,\"top_p\":0.9,\"frequency_penalty\":1,\"seed\":7,"
                  "\"logit_bias\":{\"1\":2},\"metadata\":{\"k\":\"v\"}}";
@@ -694,6 +749,8 @@ int main(void)
         cmocka_unit_test(signed_entries_go_back_to_chat),
         cmocka_unit_test(system_texts_come_first_and_later_ones_in_place),
         cmocka_unit_test(refusals_stand_beside_the_content),
+        cmocka_unit_test(an_object_without_properties_gets_empty_ones),
+        cmocka_unit_test(a_call_id_that_is_too_long_is_cut_alike_in_call_and_result),
         cmocka_unit_test(tools_and_choices_have_their_forms),
         cmocka_unit_test(neighbouring_calls_are_one_message),
         cmocka_unit_test(server_tools_are_refused_by_name),

@@ -191,8 +191,9 @@ static void calls_and_results_are_items_of_their_own(void **state)
         "{'type':'input_text','text':'try'}]},{'type':'function_call_output','call_id':'u2',"
         "'output':''},{'type':'function_call_output','call_id':'u3','output':'Error: no'},{'type':"
         "'message','role':'user','content':[{'type':'input_text','text':'go'}]}],'tools':[{'type':"
-        "'function','name':'f','description':'d','parameters':{'type':'object'},'strict':false},"
-        "{'type':'function','name':'g','parameters':{'type':'object'},'strict':true}],"
+        "'function','name':'f','description':'d','parameters':{'properties':{},'type':'object'},"
+        "'strict':false},{'type':'function','name':'g','parameters':{'properties':{},'type':"
+        "'object'},'strict':true}],"
         "'max_output_tokens':20,'store':false}",
         "tools.cache_control");
 }
@@ -327,16 +328,38 @@ static void its_own_reasoning_comes_back_with_its_id(void **state)
         "");
 }
 
-static void a_refusal_stays_one(void **state)
+/* The API refuses a reasoning item that nothing follows: what was cut while it was thought about. */
+static void reasoning_that_nothing_came_of_is_left_out(void **state)
+{
+    (void)state;
+    messages_are_written(
+        "{'model':'c','max_tokens':20,'messages':[{'role':'user','content':'x'},{'role':'assistant',"
+        "'content':[{'type':'thinking','thinking':'plan','signature':'acog.responses.rs_1.b3Bh'},"
+        "{'type':'text','text':'a'},{'type':'redacted_thinking','data':"
+        "'acog.redacted-responses.rs_2.c2Vj'}]},{'role':'user','content':'go on'}]}",
+        "{'model':'m','input':[{'type':'message','role':'user','content':[{'type':'input_text',"
+        "'text':'x'}]},{'type':'reasoning','id':'rs_1','summary':[{'type':'summary_text','text':"
+        "'plan'}],'encrypted_content':'b3Bh'},{'type':'message','role':'assistant','content':'a'},"
+        "{'type':'message','role':'user','content':[{'type':'input_text','text':'go on'}]}],"
+        "'max_output_tokens':20,'store':false}",
+        "");
+}
+
+/* The API refuses two items of one id. */
+static void refusals_stay_refusals_each_under_its_own_id(void **state)
 {
     (void)state;
     chat_is_written(
         "{'model':'c','messages':[{'role':'user','content':'x'},{'role':'assistant','content':null,"
-        "'refusal':'no'},{'role':'user','content':'y'}]}",
+        "'refusal':'no'},{'role':'user','content':'y'},{'role':'assistant','content':null,"
+        "'refusal':'never'},{'role':'user','content':'z'}]}",
         "{'model':'m','input':[{'type':'message','role':'user','content':[{'type':'input_text',"
-        "'text':'x'}]},{'type':'message','id':'msg_refusal','role':'assistant','status':'completed',"
-        "'content':[{'type':'refusal','refusal':'no'}]},{'type':'message','role':'user','content':"
-        "[{'type':'input_text','text':'y'}]}],'store':false}",
+        "'text':'x'}]},{'type':'message','id':'msg_refusal_0','role':'assistant','status':"
+        "'completed','content':[{'type':'refusal','refusal':'no'}]},{'type':'message','role':'user',"
+        "'content':[{'type':'input_text','text':'y'}]},{'type':'message','id':'msg_refusal_1',"
+        "'role':'assistant','status':'completed','content':[{'type':'refusal','refusal':'never'}]},"
+        "{'type':'message','role':'user','content':[{'type':'input_text','text':'z'}]}],"
+        "'store':false}",
         "");
 }
 
@@ -559,7 +582,8 @@ int main(void)
         cmocka_unit_test(what_it_cannot_hear_or_see_is_refused),
         cmocka_unit_test(reasoning_of_another_maker_is_left_out_entirely),
         cmocka_unit_test(its_own_reasoning_comes_back_with_its_id),
-        cmocka_unit_test(a_refusal_stays_one),
+        cmocka_unit_test(reasoning_that_nothing_came_of_is_left_out),
+        cmocka_unit_test(refusals_stay_refusals_each_under_its_own_id),
         cmocka_unit_test(a_tool_choice_is_told_only_with_tools),
         cmocka_unit_test(the_limit_is_max_output_tokens_within_what_is_taken),
         cmocka_unit_test(structured_output_is_its_own_format_or_one_tool),
