@@ -7,6 +7,9 @@
  * Reasoning that nobody signed gets an empty signature under its maker's tag: when it comes back, it is known as another
  * maker's and not sent to Anthropic, who would refuse it.
  *
+ * A redacted_thinking behind a text waits for a block behind it and goes with the last text: clients take the last block
+ * for the answer, and Anthropic's own never ends otherwise.
+ *
  * A call whose arguments are no JSON object (cut by max_tokens, or a model's mistake): a stream gives them as they came;
  * a whole answer gives {"partial_json": "…"} as the input, the text and nothing invented.
  */
@@ -14,6 +17,7 @@
 #include "flow.h"
 
 #define ARGUMENTS_BYTES_MAX ((size_t)8 * 1024 * 1024)
+#define LATE_BYTES_MAX      ((size_t)8 * 1024 * 1024)
 
 /* -- what both forms say the same way -------------------------------------------------------------- */
 
@@ -153,6 +157,31 @@ static void put_call_head(struct acog_flow *flow, const struct acog_flow_part *p
     acog_flow_put(flow, ACOG_VIEW("\",\"input\":"));
 }
 
+/* Blocks of redacted_thinking behind a text, until another block comes. */
+struct late_blocks {
+    struct acog_buffer bytes;
+    bool behind_text; /* the latest block that was told is a text */
+};
+
+static void late_begin(struct late_blocks *late)
+{
+    acog_buffer_init(&late->bytes, LATE_BYTES_MAX);
+}
+
+/* Another block comes. */
+static void put_late(struct acog_flow *flow, struct late_blocks *late)
+{
+    acog_flow_put(flow, acog_buffer_view(&late->bytes));
+    late->bytes.len = 0;
+    late->behind_text = false;
+}
+
+static void late_part_end(struct late_blocks *late, const struct acog_flow_part *part)
+{
+    late->behind_text =
+        late->behind_text || part->kind == ACOG_FLOW_TEXT || part->kind == ACOG_FLOW_REFUSAL;
+}
+
 static void put_redacted(struct acog_flow *flow, const struct acog_opaque *opaque)
 {
     acog_flow_put(flow, ACOG_VIEW("{\"type\":\"redacted_thinking\",\"data\":\""));
@@ -181,6 +210,7 @@ static struct acog_opaque signature_of_call(const struct acog_flow_part *part,
 /* -- streams --------------------------------------------------------------------------------------- */
 
 struct stream_writer {
+    struct late_blocks late;
     uint32_t index;  /* of the open block, or of the next one */
     bool block_open; /* its start was told */
     bool is_signed;  /* the open part of reasoning has its signature */
@@ -211,6 +241,7 @@ static void open_block(struct acog_flow *flow, struct stream_writer *stream,
         return;
     }
     stream->block_open = true;
+    put_late(flow, &stream->late);
     put_block_start(flow, stream);
     switch (part->kind) {
     case ACOG_FLOW_TEXT:
@@ -250,7 +281,8 @@ static void put_delta_head(struct acog_flow *flow, const struct stream_writer *s
 
 static void stream_begin(struct acog_flow *flow, void *state)
 {
-    (void)state;
+    struct stream_writer *stream = state;
+    late_begin(&stream->late);
     acog_flow_put(flow, ACOG_VIEW("event: message_start\ndata: "
                                   "{\"type\":\"message_start\",\"message\":"));
     put_head(flow);
@@ -305,10 +337,14 @@ static void stream_part_opaque(struct acog_flow *flow, void *state,
     if (part->kind == ACOG_FLOW_CALL) {
         if (!stream->block_open) { /* behind the arguments there is no place for it any more */
             struct acog_opaque signature = signature_of_call(part, opaque);
+            put_late(flow, &stream->late);
             put_redacted_block(flow, stream, &signature);
         }
     } else if (opaque->redacted && !stream->block_open) {
+        struct acog_buffer *out = flow->out;
+        flow->out = stream->late.behind_text ? &stream->late.bytes : out;
         put_redacted_block(flow, stream, opaque);
+        flow->out = out;
         stream->is_signed = true;
     } else if (!stream->is_signed) {
         open_block(flow, stream, part);
@@ -339,6 +375,7 @@ static void stream_part_end(struct acog_flow *flow, void *state, const struct ac
     if (stream->block_open) {
         put_block_stop(flow, stream);
     }
+    late_part_end(&stream->late, part);
 }
 
 static void stream_finish(struct acog_flow *flow, void *state)
@@ -353,6 +390,12 @@ static void stream_finish(struct acog_flow *flow, void *state)
                                   "\n\n"));
 }
 
+static void stream_free(void *state)
+{
+    struct stream_writer *stream = state;
+    acog_buffer_fini(&stream->late.bytes);
+}
+
 const struct acog_answer_writer_form acog_messages_stream_form = {
     .state_bytes = sizeof(struct stream_writer),
     .begin = stream_begin,
@@ -362,11 +405,13 @@ const struct acog_answer_writer_form acog_messages_stream_form = {
     .part_citation = no_citation,
     .part_end = stream_part_end,
     .finish = stream_finish,
+    .free = stream_free,
 };
 
 /* -- whole answers --------------------------------------------------------------------------------- */
 
 struct whole_writer {
+    struct late_blocks late;
     bool any_block;
     bool block_open;
     bool is_signed;
@@ -375,6 +420,7 @@ struct whole_writer {
 
 static void begin_whole_block(struct acog_flow *flow, struct whole_writer *whole)
 {
+    put_late(flow, &whole->late);
     acog_flow_put(flow, whole->any_block ? ACOG_VIEW(",") : ACOG_VIEW(""));
     whole->any_block = true;
 }
@@ -383,6 +429,7 @@ static void whole_begin(struct acog_flow *flow, void *state)
 {
     struct whole_writer *whole = state;
     acog_buffer_init(&whole->arguments, ARGUMENTS_BYTES_MAX);
+    late_begin(&whole->late);
     put_head(flow);
 }
 
@@ -422,6 +469,21 @@ static void whole_part_text(struct acog_flow *flow, void *state, const struct ac
     acog_flow_put_inside(flow, text);
 }
 
+static void put_whole_redacted(struct acog_flow *flow, struct whole_writer *whole,
+                               const struct acog_opaque *opaque)
+{
+    if (!whole->late.behind_text) {
+        begin_whole_block(flow, whole);
+        put_redacted(flow, opaque);
+        return;
+    }
+    struct acog_buffer *out = flow->out;
+    flow->out = &whole->late.bytes;
+    acog_flow_put(flow, ACOG_VIEW(","));
+    put_redacted(flow, opaque);
+    flow->out = out;
+}
+
 static void whole_part_opaque(struct acog_flow *flow, void *state,
                               const struct acog_flow_part *part, const struct acog_opaque *opaque)
 {
@@ -431,8 +493,7 @@ static void whole_part_opaque(struct acog_flow *flow, void *state,
         begin_whole_block(flow, whole);
         put_redacted(flow, &signature);
     } else if (opaque->redacted && !whole->block_open) {
-        begin_whole_block(flow, whole);
-        put_redacted(flow, opaque);
+        put_whole_redacted(flow, whole, opaque);
         whole->is_signed = true;
     } else if (!whole->is_signed) {
         open_whole_block(flow, whole, part);
@@ -475,6 +536,7 @@ static void whole_part_end(struct acog_flow *flow, void *state, const struct aco
         whole_part_opaque(flow, state, part, &tag);
     }
     acog_flow_put(flow, whole->block_open ? ACOG_VIEW("\"}") : ACOG_VIEW(""));
+    late_part_end(&whole->late, part);
 }
 
 static void whole_finish(struct acog_flow *flow, void *state)
@@ -491,6 +553,7 @@ static void whole_free(void *state)
 {
     struct whole_writer *whole = state;
     acog_buffer_fini(&whole->arguments);
+    acog_buffer_fini(&whole->late.bytes);
 }
 
 const struct acog_answer_writer_form acog_messages_whole_form = {

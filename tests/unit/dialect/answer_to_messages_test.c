@@ -287,6 +287,38 @@ static void reasoning_with_and_without_a_text(void **state)
                                   FINISH("end_turn", USAGE("5", "3")));
 }
 
+/* Claude Code takes the last block for the answer: a seal of Gemini's text behind it left it with nothing. */
+static void nothing_stands_behind_the_last_text(void **state)
+{
+    (void)state;
+    static const struct acog_answer_writer_form *const forms[] = {&acog_messages_stream_form,
+                                                                  &acog_messages_whole_form};
+    for (size_t form = 0; form < 2; form++) {
+        for (int called = 0; called <= 1; called++) {
+            struct run run;
+            begin(&run, ACOG_DIALECT_GEMINI, forms[form]);
+            acog_flow_text(&run.flow, ACOG_FLOW_TEXT, 0, text("a"));
+            opaque(&run, ACOG_FLOW_REASONING, 1, ACOG_DIALECT_GEMINI, "U2ln", true);
+            acog_flow_part_end(&run.flow, 1);
+            opaque(&run, ACOG_FLOW_REASONING, 1, ACOG_DIALECT_GEMINI, "TW9y", true);
+            if (called == 1) {
+                acog_flow_call(&run.flow, 0, text("c1"), text("f"));
+            }
+            acog_flow_end(&run.flow);
+            assert_int_equal(run.flow.code, ACOG_OK);
+            struct acog_view told = acog_buffer_view(&run.out);
+            size_t first = acog_view_find(told, ACOG_VIEW("U2ln"));
+            size_t second = acog_view_find(told, ACOG_VIEW("TW9y"));
+            size_t call = acog_view_find(told, ACOG_VIEW("tool_use"));
+            assert_int_equal(first < told.len, called);
+            assert_true(called == 0 || (first < second && second < call && call < told.len));
+            assert_true(form == 1 || called == 0 ||
+                        acog_view_find(told, ACOG_VIEW("\"index\":3")) < told.len);
+            end(&run);
+        }
+    }
+}
+
 static void the_signature_of_a_call_stands_before_it(void **state)
 {
     struct run run;
@@ -617,6 +649,7 @@ int main(void)
         cmocka_unit_test(a_beginning_without_id_waits_for_one),
         cmocka_unit_test(reasoning_that_nobody_signed_is_tagged),
         cmocka_unit_test(reasoning_with_and_without_a_text),
+        cmocka_unit_test(nothing_stands_behind_the_last_text),
         cmocka_unit_test(the_signature_of_a_call_stands_before_it),
         cmocka_unit_test(usage_that_is_known_at_the_beginning_is_told_there),
         cmocka_unit_test(an_estimate_says_that_it_is_one),
