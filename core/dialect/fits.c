@@ -64,6 +64,12 @@ static enum acog_code check_parts(const struct acog_conversation *conversation,
 {
     for (const struct acog_turn *turn = conversation->turns; turn != NULL; turn = turn->next) {
         for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
+            if (part->kind == ACOG_PART_FOREIGN &&
+                acog_view_equal(part->type, ACOG_VIEW("item_reference"))) {
+                return refuse(problem, "input: an item_reference names an item that is kept, and "
+                                       "where a request is translated nothing is: send the items "
+                                       "themselves (with \"store\": false clients do)");
+            }
             if (part->kind == ACOG_PART_FOREIGN) {
                 struct acog_view type = acog_view_slice(part->type, 0, 64);
                 return refuse(problem,

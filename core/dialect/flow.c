@@ -135,6 +135,7 @@ static void open_call(struct acog_flow *flow, uint32_t key, const struct acog_fl
     give_note(flow, ACOG_FLOW_CALL);
     flow->part.call_id = *id;
     flow->part.call_name = *name;
+    flow->part.identity = acog_identity_find_told(flow->identities, acog_flow_name_view(name));
     if (id->len == 0) {
         acog_buffer_init_over(&text, made, sizeof(made));
         enum acog_code code =
@@ -423,6 +424,7 @@ void acog_flow_arguments(struct acog_flow *flow, uint32_t key, struct acog_text 
         return;
     }
     if (flow->schema_call_seen && flow->schema_key == key) {
+        flow->schema_told = true;
         text_or_wait(flow, ACOG_FLOW_TEXT, key, piece);
         return;
     }
@@ -521,7 +523,8 @@ enum acog_code acog_flow_init(struct acog_flow *flow, const struct acog_translat
     *flow =
         (struct acog_flow){.translation = translation, .form = form, .usage = {-1, -1, -1, -1, -1}};
     flow->writer = acog_new(form->state_bytes);
-    return flow->writer == NULL ? ACOG_NO_MEMORY : ACOG_OK;
+    return flow->writer == NULL ? ACOG_NO_MEMORY
+                                : acog_identities_copy(translation->identities, &flow->identities);
 }
 
 void acog_flow_fini(struct acog_flow *flow)
@@ -534,6 +537,7 @@ void acog_flow_fini(struct acog_flow *flow)
         flow->form->free(flow->writer);
     }
     acog_free(flow->writer);
+    acog_free(flow->identities);
     *flow = (struct acog_flow){0};
 }
 
@@ -582,12 +586,23 @@ static void settle_finish(struct acog_flow *flow)
     }
 }
 
+/* A call that is complete and never had arguments has {} (B48), also where they are the text. */
+static void tell_empty_schema_call(struct acog_flow *flow)
+{
+    enum acog_finish_reason reason = flow->finish.reason;
+    if (flow->schema_call_seen && !flow->schema_told &&
+        (reason == ACOG_FINISH_STOP || reason == ACOG_FINISH_CALLS)) {
+        acog_flow_arguments(flow, flow->schema_key, acog_text_plain(ACOG_VIEW("{}")));
+    }
+}
+
 void acog_flow_end(struct acog_flow *flow)
 {
     if (!alive(flow)) {
         return;
     }
     begin(flow);
+    tell_empty_schema_call(flow);
     advance(flow, true);
     settle_usage(flow);
     settle_finish(flow);

@@ -18,6 +18,7 @@
 #define ACOG_CORE_DIALECT_FLOW_H
 
 #include "acog/translate.h"
+#include "identity.h"
 #include "opaque.h"
 #include "text.h"
 
@@ -47,6 +48,7 @@ struct acog_flow_part {
     bool begun;                    /* some text or arguments came */
     struct acog_flow_name call_id; /* CALL: never empty */
     struct acog_flow_name call_name;
+    const struct acog_tool_identity *identity; /* CALL: what the client calls it; NULL: call_name */
 };
 
 enum acog_finish_reason {
@@ -130,12 +132,15 @@ struct acog_chat_memory {
 /* What the reader of a responses stream remembers: it is told everything up to four times. */
 struct acog_responses_memory {
     uint32_t told[4]; /* by kind: one above the key of the last part that brought something */
+    uint32_t cited;   /* likewise of the last one that brought a citation */
 };
 
 struct acog_flow {
     const struct acog_translation *translation;
     const struct acog_answer_writer_form *form;
-    void *writer;            /* owned */
+    void *writer; /* owned */
+    struct acog_tool_identity
+        *identities;         /* owned; NULL: the client's tools are functions by their names */
     struct acog_buffer *out; /* of the call that is under way */
     enum acog_code code;     /* the first failure; nothing is written after it */
     bool begun;
@@ -157,6 +162,7 @@ struct acog_flow {
     bool note_given;
     bool schema_call_seen; /* its arguments are the text */
     uint32_t schema_key;
+    bool schema_told;                  /* some of them came */
     struct acog_flow_waiting *waiting; /* owned; in order */
     size_t waiting_count;
     /* what the end tells */

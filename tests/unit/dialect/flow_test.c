@@ -337,6 +337,30 @@ static void the_arguments_of_the_schemas_tool_are_the_text(void **state) /* B20 
                          "finish stop \"tool_use\", 7 in, 3 out, estimated\n");
 }
 
+static void a_schemas_tool_without_arguments_is_an_empty_object(void **state) /* B48 */
+{
+    (void)state;
+
+    static const struct {
+        enum acog_finish_reason reason;
+        const char *told;
+    } rows[] = {{ACOG_FINISH_CALLS, BEGIN "text 0 \"{}\"\nend 0\nfinish stop"},
+                {ACOG_FINISH_LENGTH, BEGIN "finish length"}};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct scene scene = {.translation = {.max_tokens = -1}};
+        scene.translation.schema_by_tool = true;
+        begin(&scene);
+        call(&scene, 0, "a", ACOG_SCHEMA_TOOL_NAME);
+        acog_flow_part_end(&scene.flow, 0);
+        acog_flow_finish(&scene.flow, rows[i].reason, plain("native"));
+        acog_flow_end(&scene.flow);
+        assert_true(acog_view_starts(acog_buffer_view(&scene.out), acog_view_of(rows[i].told)));
+        acog_flow_fini(&scene.flow);
+        acog_buffer_fini(&scene.out);
+    }
+}
+
 /* Nobody should call another tool then; what the answer is must not be lost where one does. */
 static void the_schemas_text_waits_behind_an_open_call(void **state) /* B20 */
 {
@@ -409,6 +433,7 @@ int main(void)
         cmocka_unit_test(a_call_is_told_as_one_whatever_the_reason_was),
         cmocka_unit_test(the_note_stands_behind_reasoning_and_before_all_else),
         cmocka_unit_test(the_arguments_of_the_schemas_tool_are_the_text),
+        cmocka_unit_test(a_schemas_tool_without_arguments_is_an_empty_object),
         cmocka_unit_test(the_schemas_text_waits_behind_an_open_call),
         cmocka_unit_test(names_are_cut_where_a_character_ends),
         cmocka_unit_test(nothing_is_told_behind_the_end),
