@@ -53,7 +53,8 @@ static void read_tools(struct acog_conversation_builder *builder, struct acog_js
     for (size_t i = 0; acog_json_next(&cursor) && builder->code == ACOG_OK; i++) {
         struct acog_json_value found[COUNT(names)];
         acog_json_members(cursor.value, names, found, COUNT(names));
-        if (cursor.value.type != ACOG_JSON_OBJECT || acog_text_of(found[1]).bytes.len == 0) {
+        bool named = acog_text_of(found[1]).bytes.len > 0; /* a set of tools has no name */
+        if (cursor.value.type != ACOG_JSON_OBJECT || (is_custom(found[0]) && !named)) {
             acog_builder_refuse(builder, "tools[%zu].name: must be a string that says something",
                                 i);
             return;
@@ -139,21 +140,24 @@ static void read_stops(struct acog_conversation_builder *builder, struct acog_js
     }
 }
 
-/* Anthropic shows what was thought unless told not to. */
+/* Anthropic shows what was thought unless told not to. Thinking between tools only is how it is switched off where it
+ * cannot be disabled. */
 static void read_thinking(struct acog_conversation_builder *builder, struct acog_json_value object)
 {
     static const struct acog_view names[] = {{"type", 4}, {"budget_tokens", 13}, {"display", 7}};
     struct acog_reasoning_wish *wish = &builder->conversation->reasoning;
     struct acog_json_value found[COUNT(names)];
     acog_json_members(object, names, found, COUNT(names));
-    if (acog_json_text_is(found[0], ACOG_VIEW("disabled"))) {
+    if (acog_json_text_is(found[0], ACOG_VIEW("disabled")) ||
+        acog_json_text_is(found[0], ACOG_VIEW("between_tools"))) {
         wish->off = true;
     } else if (acog_json_text_is(found[0], ACOG_VIEW("adaptive"))) {
         wish->adaptive = true;
     } else if (!acog_json_text_is(found[0], ACOG_VIEW("enabled")) ||
                !acog_json_int(found[1], &wish->budget_tokens) || wish->budget_tokens < 1) {
         acog_builder_refuse(
-            builder, "thinking: must be adaptive, disabled, or enabled with its budget_tokens");
+            builder, "thinking: must be adaptive, disabled, between_tools, or enabled with its "
+                     "budget_tokens");
     }
     wish->given = true;
     wish->summary = !wish->off && !acog_json_text_is(found[2], ACOG_VIEW("omitted"));

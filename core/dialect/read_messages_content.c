@@ -1,8 +1,9 @@
 /* read_messages_content.c - the messages of a client's Anthropic Messages request and their blocks, as turns and parts.
  *
  * One row a type of block says where it may stand and what it becomes. A type that is not known, and one that only
- * Anthropic's own tools make, is a foreign part. Blocks inside a tool's result and inside a document are read by the
- * same rows, one level deep, so that the stack is bounded whatever a client sends.
+ * Anthropic's own tools make, is a foreign part; a member that is not known is named as dropped. Blocks inside a tool's
+ * result and inside a document are read by the same rows, one level deep, so that the stack is bounded whatever a client
+ * sends.
  *
  * A signature that belongs to a call and not to reasoning (Gemini's thought signature) comes back in a
  * redacted_thinking block of its own, with the call's id in its tag (opaque.h): it is linked to the call when the message
@@ -46,6 +47,14 @@ static void refuse(struct content_reader *reader, const char *what)
 {
     acog_builder_refuse(reader->builder, "messages[%zu].content[%zu]%s", reader->message,
                         reader->block, what);
+}
+
+/* The members of a message or a block; others are named as dropped. "type" is one of the names. */
+static void read_members(struct content_reader *reader, struct acog_json_value object,
+                         const struct acog_view *names, struct acog_json_value *found, size_t count)
+{
+    acog_json_members(object, names, found, count);
+    acog_builder_unknown_members(reader->builder, ACOG_VIEW("messages"), object, names, count);
 }
 
 static struct acog_part *add_part(struct content_reader *reader, enum acog_part_kind kind)
@@ -109,16 +118,36 @@ static void note_citations(struct content_reader *reader, struct acog_json_value
     }
 }
 
+/* The last part of the turn that the message goes on with; NULL: it begins one. */
+static struct acog_part *last_part(const struct content_reader *reader)
+{
+    const struct acog_turn *turn = reader->builder->turn;
+    return turn != NULL && turn->role == reader->role ? turn->parts.last : NULL;
+}
+
 static void read_blocks(struct content_reader *reader, struct acog_json_value content,
                         unsigned place);
+
+/* Blocks of which one is made that the client marked: the mark goes to the last of them. */
+static void read_inner_blocks(struct content_reader *reader, struct acog_json_value content,
+                              struct acog_json_value cache)
+{
+    read_blocks(reader, content, IN_DOCUMENT);
+    struct acog_part *last =
+        reader->result != NULL ? reader->result->content.last : last_part(reader);
+    if (last != NULL && !acog_json_present(last->cache)) {
+        last->cache = marker(cache);
+    }
+}
 
 /* -- texts, media ---------------------------------------------------------------------------------- */
 
 static void read_text(struct content_reader *reader, struct acog_json_value block)
 {
-    static const struct acog_view names[] = {{"text", 4}, {"cache_control", 13}, {"citations", 9}};
+    static const struct acog_view names[] = {
+        {"text", 4}, {"cache_control", 13}, {"citations", 9}, {"type", 4}};
     struct acog_json_value found[COUNT(names)];
-    acog_json_members(block, names, found, COUNT(names));
+    read_members(reader, block, names, found, COUNT(names));
     if (found[0].type != ACOG_JSON_STRING) {
         refuse(reader, ".text: must be a string");
         return;
@@ -196,17 +225,17 @@ enum media_member {
     ACOG_MEDIA_CONTEXT,
     ACOG_MEDIA_CITATIONS,
     ACOG_MEDIA_CACHE,
+    ACOG_MEDIA_TYPE,
     ACOG_MEDIA_COUNT
 };
 
 static void read_media(struct content_reader *reader, struct acog_json_value block,
                        enum acog_media_kind kind)
 {
-    static const struct acog_view names[] = {[ACOG_MEDIA_SOURCE] = {"source", 6},
-                                             [ACOG_MEDIA_TITLE] = {"title", 5},
-                                             [ACOG_MEDIA_CONTEXT] = {"context", 7},
-                                             [ACOG_MEDIA_CITATIONS] = {"citations", 9},
-                                             [ACOG_MEDIA_CACHE] = {"cache_control", 13}};
+    static const struct acog_view names[] = {
+        [ACOG_MEDIA_SOURCE] = {"source", 6},        [ACOG_MEDIA_TITLE] = {"title", 5},
+        [ACOG_MEDIA_CONTEXT] = {"context", 7},      [ACOG_MEDIA_CITATIONS] = {"citations", 9},
+        [ACOG_MEDIA_CACHE] = {"cache_control", 13}, [ACOG_MEDIA_TYPE] = {"type", 4}};
     static const struct acog_view source_names[] = {
         [ACOG_SOURCE_TYPE] = {"type", 4},       [ACOG_SOURCE_MEDIA_TYPE] = {"media_type", 10},
         [ACOG_SOURCE_DATA] = {"data", 4},       [ACOG_SOURCE_URL] = {"url", 3},
@@ -214,14 +243,14 @@ static void read_media(struct content_reader *reader, struct acog_json_value blo
     struct acog_json_value found[ACOG_MEDIA_COUNT];
     struct acog_json_value source[ACOG_SOURCE_COUNT];
     struct acog_media media = {.kind = kind};
-    acog_json_members(block, names, found, ACOG_MEDIA_COUNT);
+    read_members(reader, block, names, found, ACOG_MEDIA_COUNT);
     acog_json_members(found[ACOG_MEDIA_SOURCE], source_names, source, ACOG_SOURCE_COUNT);
     note_citations(reader, found[ACOG_MEDIA_CITATIONS]);
     add_text_if_any(reader, found[ACOG_MEDIA_CONTEXT]);
     if (kind == ACOG_MEDIA_DOCUMENT &&
         acog_json_text_is(source[ACOG_SOURCE_TYPE], ACOG_VIEW("content"))) {
         add_text_if_any(reader, found[ACOG_MEDIA_TITLE]);
-        read_blocks(reader, source[ACOG_SOURCE_CONTENT], IN_DOCUMENT);
+        read_inner_blocks(reader, source[ACOG_SOURCE_CONTENT], found[ACOG_MEDIA_CACHE]);
         return;
     }
     if (!read_source(reader, source, &media)) {
@@ -257,23 +286,24 @@ static void read_document(struct content_reader *reader, struct acog_json_value 
 /* What the client found itself: its title, where it was found, and its texts, as texts. */
 static void read_search_result(struct content_reader *reader, struct acog_json_value block)
 {
-    static const struct acog_view names[] = {
-        {"title", 5}, {"source", 6}, {"content", 7}, {"citations", 9}};
+    static const struct acog_view names[] = {{"title", 5},          {"source", 6},
+                                             {"content", 7},        {"citations", 9},
+                                             {"cache_control", 13}, {"type", 4}};
     struct acog_json_value found[COUNT(names)];
-    acog_json_members(block, names, found, COUNT(names));
+    read_members(reader, block, names, found, COUNT(names));
     note_citations(reader, found[3]);
     add_text_if_any(reader, found[0]);
     add_text_if_any(reader, found[1]);
-    read_blocks(reader, found[2], IN_DOCUMENT);
+    read_inner_blocks(reader, found[2], found[4]);
 }
 
 /* -- reasoning ------------------------------------------------------------------------------------- */
 
 static void read_thinking(struct content_reader *reader, struct acog_json_value block)
 {
-    static const struct acog_view names[] = {{"thinking", 8}, {"signature", 9}};
+    static const struct acog_view names[] = {{"thinking", 8}, {"signature", 9}, {"type", 4}};
     struct acog_json_value found[COUNT(names)];
-    acog_json_members(block, names, found, COUNT(names));
+    read_members(reader, block, names, found, COUNT(names));
     struct acog_opaque opaque = acog_opaque_read(acog_text_of(found[1]), ACOG_DIALECT_MESSAGES);
     bool any = acog_text_of(found[0]).bytes.len > 0;
     struct acog_part *part =
@@ -284,13 +314,6 @@ static void read_thinking(struct content_reader *reader, struct acog_json_value 
             part->text = found[0];
         }
     }
-}
-
-/* The last part of the turn that the message goes on with; NULL: it begins one. */
-static struct acog_part *last_part(const struct content_reader *reader)
-{
-    const struct acog_turn *turn = reader->builder->turn;
-    return turn != NULL && turn->role == reader->role ? turn->parts.last : NULL;
 }
 
 static void keep_signature(struct content_reader *reader, const struct acog_opaque *opaque)
@@ -315,9 +338,10 @@ static void keep_signature(struct content_reader *reader, const struct acog_opaq
 
 static void read_redacted_thinking(struct content_reader *reader, struct acog_json_value block)
 {
-    struct acog_json_value data = {.raw = {0}};
-    (void)acog_json_member(block, ACOG_VIEW("data"), &data);
-    struct acog_opaque opaque = acog_opaque_read(acog_text_of(data), ACOG_DIALECT_MESSAGES);
+    static const struct acog_view names[] = {{"data", 4}, {"type", 4}};
+    struct acog_json_value found[COUNT(names)];
+    read_members(reader, block, names, found, COUNT(names));
+    struct acog_opaque opaque = acog_opaque_read(acog_text_of(found[0]), ACOG_DIALECT_MESSAGES);
     if (opaque.maker == ACOG_DIALECT_COUNT) {
         return;
     }
@@ -385,9 +409,9 @@ static void link_signatures(const struct content_reader *reader)
 static void read_tool_use(struct content_reader *reader, struct acog_json_value block)
 {
     static const struct acog_view names[] = {
-        {"id", 2}, {"name", 4}, {"input", 5}, {"cache_control", 13}};
+        {"id", 2}, {"name", 4}, {"input", 5}, {"cache_control", 13}, {"caller", 6}, {"type", 4}};
     struct acog_json_value found[COUNT(names)];
-    acog_json_members(block, names, found, COUNT(names));
+    read_members(reader, block, names, found, COUNT(names));
     if (acog_text_of(found[0]).bytes.len == 0 || acog_text_of(found[1]).bytes.len == 0) {
         refuse(reader, ": a tool_use needs an id and a name");
         return;
@@ -409,9 +433,9 @@ static void read_tool_use(struct content_reader *reader, struct acog_json_value 
 static void read_tool_result(struct content_reader *reader, struct acog_json_value block)
 {
     static const struct acog_view names[] = {
-        {"tool_use_id", 11}, {"content", 7}, {"is_error", 8}, {"cache_control", 13}};
+        {"tool_use_id", 11}, {"content", 7}, {"is_error", 8}, {"cache_control", 13}, {"type", 4}};
     struct acog_json_value found[COUNT(names)];
-    acog_json_members(block, names, found, COUNT(names));
+    read_members(reader, block, names, found, COUNT(names));
     if (found[0].type != ACOG_JSON_STRING) {
         refuse(reader, ".tool_use_id: must be a string");
         return;
@@ -426,6 +450,19 @@ static void read_tool_result(struct content_reader *reader, struct acog_json_val
     reader->result = part;
     read_blocks(reader, found[1], IN_RESULT);
     reader->result = NULL;
+}
+
+/* A tool that the client's search found: every tool is told from the beginning, so its name is all that is left to tell. */
+static void read_tool_reference(struct content_reader *reader, struct acog_json_value block)
+{
+    static const struct acog_view names[] = {{"tool_name", 9}, {"cache_control", 13}, {"type", 4}};
+    struct acog_json_value found[COUNT(names)];
+    read_members(reader, block, names, found, COUNT(names));
+    if (found[0].type != ACOG_JSON_STRING) {
+        refuse(reader, ".tool_name: must be a string");
+        return;
+    }
+    add_text(reader, found[0], marker(found[1]));
 }
 
 /* Where another model took over: of no use to one that answers now. */
@@ -450,6 +487,7 @@ static const struct {
     {{"redacted_thinking", 17}, IN_ASSISTANT, read_redacted_thinking},
     {{"tool_use", 8}, IN_ASSISTANT, read_tool_use},
     {{"tool_result", 11}, IN_USER, read_tool_result},
+    {{"tool_reference", 14}, IN_RESULT, read_tool_reference},
     {{"fallback", 8}, IN_ASSISTANT, read_nothing},
 };
 
@@ -536,13 +574,13 @@ static const struct {
 void acog_messages_read_turns(struct acog_conversation_builder *builder,
                               struct acog_json_value messages)
 {
-    static const struct acog_view names[] = {{"role", 4}, {"content", 7}};
+    static const struct acog_view names[] = {{"role", 4}, {"content", 7}, {"type", 4}};
     struct acog_json_cursor cursor = acog_json_enter(messages);
     for (size_t i = 0; builder->code == ACOG_OK && acog_json_next(&cursor); i++) {
         struct content_reader reader = {.builder = builder, .message = i};
         struct acog_json_value found[COUNT(names)];
         size_t role = 0;
-        acog_json_members(cursor.value, names, found, COUNT(names));
+        read_members(&reader, cursor.value, names, found, COUNT(names));
         while (role < COUNT(roles) && !acog_json_text_is(found[0], roles[role].role)) {
             role++;
         }

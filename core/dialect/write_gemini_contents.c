@@ -256,6 +256,16 @@ static void put_part(struct acog_request_writer *writer, const struct acog_turn 
     }
 }
 
+/* The client marked a place of its prompt cache, at the part or inside it. */
+static bool is_marked(const struct acog_part *part)
+{
+    const struct acog_part *inner = part->content.first;
+    while (inner != NULL && !acog_json_present(inner->cache)) {
+        inner = inner->next;
+    }
+    return inner != NULL || acog_json_present(part->cache);
+}
+
 /* The results are the first parts of their turn. */
 static void put_turn(struct contents *contents, const struct acog_turn *turn)
 {
@@ -266,7 +276,7 @@ static void put_turn(struct contents *contents, const struct acog_turn *turn)
         if (results && part->kind != ACOG_PART_TOOL_RESULT) {
             put_media_of_results(contents, turn);
         }
-        if (acog_json_present(part->cache)) {
+        if (is_marked(part)) {
             acog_put_dropped(writer, ACOG_VIEW("messages.cache_control"));
         }
         if (acog_gemini_is_sent(part)) {

@@ -212,6 +212,11 @@ REQUESTS = {
         "messages": messages(USER, USED, said({"type": "tool_result", "tool_use_id": "c1", "content": [AN_IMAGE]})),
         "responses": responses(USER, CALL, {"type": "function_call_output", "call_id": "c1", "output": [RS_IMAGE]}),
         "seen": {**SEEN_IMAGE, "chat": '"content":""},{"role":"user","content":[{"type":"image_url"'}},
+    "found tool, in a result": {
+        "messages": messages(USER, USED, said({"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "tool_reference", "tool_name": "g"}]})),
+        "seen": {"chat": '"tool_call_id":"c1","content":"g"', "responses": '"output":"g"', "gemini": '"response":{"output":"g"}'}},
+    "transformations of an image": {
+        "messages": messages(said(dict(AN_IMAGE, transformations={"oversized_image": "error"}))), "seen": {}},
     "refusal in the history": {
         "chat": chat(USER, {"role": "assistant", "content": None, "refusal": "no"}, USER),
         "responses": responses(USER, {"type": "message", "id": "msg_1", "status": "completed", "role": "assistant",

@@ -3,6 +3,7 @@
 #include "tests/support/check.h"
 #include "tests/support/quotes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -361,6 +362,12 @@ static void documents_made_of_blocks_and_search_results_are_their_texts(void **s
         "{'type':'search_result','source':'https://s.example','title':'S','citations':{'enabled':"
         "true},'content':[{'type':'text','text':'three'}]}]}]}",
         "user: 'T' | 'one' | image url  u | 'two' | 'S' | 'https://s.example' | 'three'\n");
+    is_read_as(
+        "{'messages':[{'role':'user','content':[{'type':'document','cache_control':{'type':"
+        "'ephemeral'},'source':{'type':'content','content':'one'}},{'type':'search_result',"
+        "'source':'s','title':'S','content':[{'type':'text','text':'two'}],'cache_control':{'type':"
+        "'ephemeral'}}]}]}",
+        "user: 'one' cached | 'S' | 's' | 'two' cached\n");
 }
 
 /* B30, B32: what only Anthropic's own tools make */
@@ -374,10 +381,21 @@ static void blocks_that_only_anthropic_has_are_foreign(void **state)
         "'s1','name':'web_search','input':{'query':'q'}},{'type':'web_search_tool_result',"
         "'tool_use_id':'s1','content':[]},{'type':'fallback','from':{'model':'x'},'to':{'model':"
         "'y'}}]},{'role':'user','content':[{'type':'tool_result','tool_use_id':'c1','content':["
-        "{'type':'tool_reference','tool_name':'g'}]}]}]}",
+        "{'type':'browser_state','tabs':[]}]}]}]}",
         "user: 'q' | foreign container_upload\nassistant: 'a' | foreign server_tool_use"
         " | foreign web_search_tool_result | call c1 f {}\n"
-        "user: result c1 of f | foreign tool_reference\n");
+        "user: result c1 of f | foreign browser_state\n");
+}
+
+/* As Claude Code's search of tools answers; the tool itself is declared. */
+static void a_tool_that_was_found_is_its_name(void **state)
+{
+    (void)state;
+    is_read_as("{'messages':[{'role':'user','content':'q'},{'role':'assistant','content':[{'type':"
+               "'tool_use','id':'c1','name':'f','input':{}}]},{'role':'user','content':[{'type':"
+               "'tool_result','tool_use_id':'c1','content':[{'type':'tool_reference','tool_name':"
+               "'g'},{'type':'tool_reference','tool_name':'h'}]}]}]}",
+               "user: 'q'\nassistant: call c1 f {}\nuser: result c1 of f ('g') ('h')\n");
 }
 
 /* B30: refused with its name where another provider serves, never made a function of the client's */
@@ -466,12 +484,14 @@ static void tools_are_the_clients_or_foreign(void **state)
     (void)state;
     const struct acog_conversation *conversation = with(
         &bench,
-        ",'tools':[{'type':'web_search_20250305','name':'web_search','max_uses':2},{'name':'f',"
-        "'description':'d','input_schema':{'type':'object'},'strict':true,'cache_control':{'type':"
+        ",'tools':[{'type':'web_search_20250305','name':'web_search','max_uses':2},{'type':"
+        "'mcp_toolset','mcp_server_name':'x'},{'name':'f','description':'d','input_schema':{'type':'object'},'strict':true,'cache_control':{'type':"
         "'ephemeral'},'defer_loading':true},{'type':'custom','name':'g','description':null,"
         "'input_schema':{}}]");
     const struct acog_tool *tool = conversation->tools;
     assert_true(acog_view_equal(tool->foreign, ACOG_VIEW("web_search_20250305")));
+    tool = tool->next;
+    assert_true(acog_view_equal(tool->foreign, ACOG_VIEW("mcp_toolset")));
     tool = tool->next;
     assert_int_equal(tool->foreign.len, 0);
     assert_true(is(tool->name, "'f'") && is(tool->description, "'d'"));
@@ -573,6 +593,8 @@ static void thinking_in_all_its_forms(void **state)
          {.given = true, .effort = ACOG_EFFORT_COUNT, .budget_tokens = -1, .adaptive = true}},
         {",'thinking':{'type':'disabled'}",
          {.given = true, .off = true, .effort = ACOG_EFFORT_COUNT, .budget_tokens = -1}},
+        {",'thinking':{'type':'between_tools'}",
+         {.given = true, .off = true, .effort = ACOG_EFFORT_COUNT, .budget_tokens = -1}},
         {",'output_config':{'effort':'low'}",
          {.given = true, .effort = ACOG_EFFORT_LOW, .budget_tokens = -1}},
     };
@@ -635,6 +657,39 @@ static void what_nobody_has_a_place_for_is_named(void **state)
     end(&bench);
 }
 
+/* One member a block, of each kind. */
+static void members_of_messages_and_blocks_are_named(void **state)
+{
+    static const struct {
+        const char *message;
+        const char *name; /* NULL: none */
+    } rows[] = {
+        {"{'role':'user','content':'x','name':'pat'}", "messages.name"},
+        {"{'role':'user','content':[{'type':'text','text':'x','id':'b1'}]}", "messages.id"},
+        {"{'role':'user','content':[{'type':'image','source':{'type':'url','url':'u'},"
+         "'transformations':{'oversized_image':'error'}}]}",
+         "messages.transformations"},
+        {"{'role':'system','content':'x','clear_at':'next_user_message'}", "messages.clear_at"},
+        {"{'type':'message','role':'assistant','content':[{'type':'tool_use','id':'c','name':'f',"
+         "'input':{},'caller':{'type':'direct'}}]}",
+         NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct bench bench;
+        char body[512];
+        (void)snprintf(body, sizeof(body),
+                       "{'messages':[{'role':'user','content':'x'},{'role':'assistant','content':"
+                       "'y'},%s]}",
+                       rows[i].message);
+        assert_int_equal(read_body(&bench, body), ACOG_OK);
+        assert_true(rows[i].name == NULL ? bench.conversation.unknown == NULL
+                                         : names(&bench.conversation, rows[i].name));
+        end(&bench);
+    }
+}
+
 /* B23 */
 static void a_person_is_not_told_on(void **state)
 {
@@ -683,6 +738,7 @@ int main(void)
         cmocka_unit_test(media_come_from_wherever_they_are),
         cmocka_unit_test(documents_made_of_blocks_and_search_results_are_their_texts),
         cmocka_unit_test(blocks_that_only_anthropic_has_are_foreign),
+        cmocka_unit_test(a_tool_that_was_found_is_its_name),
         cmocka_unit_test(a_server_tool_fits_no_other_dialect),
         cmocka_unit_test(empty_texts_go_and_their_marker_finds_a_place),
         cmocka_unit_test(broken_messages_are_refused_with_their_place),
@@ -692,6 +748,7 @@ int main(void)
         cmocka_unit_test(thinking_in_all_its_forms),
         cmocka_unit_test(a_format_by_its_new_and_its_old_name),
         cmocka_unit_test(what_nobody_has_a_place_for_is_named),
+        cmocka_unit_test(members_of_messages_and_blocks_are_named),
         cmocka_unit_test(a_person_is_not_told_on),
         cmocka_unit_test(citations_are_named_as_lost),
     };

@@ -303,6 +303,13 @@ static void cache_markers_are_named_as_lost(void **state)
     assert_text(bench.dropped_names,
                 "messages.cache_control, system.cache_control, tools.cache_control");
     end(&bench);
+    begin(&bench, ACOG_SURFACE_MESSAGES);
+    say(&bench, ACOG_TURN_USER, "\"q\"");
+    call(&bench, "c", "f", "{}");
+    result(&bench, "c", "\"r\"")->content.first->cache = marker;
+    write(&bench);
+    assert_text(bench.dropped_names, "messages.cache_control");
+    end(&bench);
 }
 
 int main(void)
