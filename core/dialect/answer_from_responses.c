@@ -75,6 +75,7 @@ static void tell_citation(struct acog_flow *flow, uint32_t key, struct acog_json
     }
     acog_json_members(annotation, names, found, COUNT(names));
     if (is_type(found[ACOG_FOUND_TYPE], "url_citation")) {
+        flow->responses.cited = key + 1;
         acog_flow_citation(flow, key, acog_text_of(found[ACOG_FOUND_URL]),
                            acog_text_of(found[ACOG_FOUND_TITLE]));
     }
@@ -113,7 +114,7 @@ static const struct acog_view item_names[ACOG_ITEM_MEMBER_COUNT] = {
     [ACOG_ITEM_ARGUMENTS] = {"arguments", 9},
 };
 
-/* One part of a message. Its citations come with it only if the text did. */
+/* One part of a message. */
 static void read_message_part(struct acog_flow *flow, uint32_t key, struct acog_json_value part)
 {
     enum {
@@ -131,9 +132,11 @@ static void read_message_part(struct acog_flow *flow, uint32_t key, struct acog_
     acog_json_members(part, names, found, COUNT(names));
     if (is_type(found[ACOG_FOUND_TYPE], "refusal")) {
         tell_once(flow, ACOG_FLOW_REFUSAL, key, acog_text_of(found[ACOG_FOUND_REFUSAL]));
-    } else if (!was_told(flow, ACOG_FLOW_TEXT, key)) {
-        tell(flow, ACOG_FLOW_TEXT, key, acog_text_of(found[ACOG_FOUND_TEXT]));
-        tell_citations(flow, key, found[ACOG_FOUND_ANNOTATIONS]);
+    } else {
+        tell_once(flow, ACOG_FLOW_TEXT, key, acog_text_of(found[ACOG_FOUND_TEXT]));
+        if (key >= flow->responses.cited) {
+            tell_citations(flow, key, found[ACOG_FOUND_ANNOTATIONS]);
+        }
     }
     acog_flow_part_end(flow, key);
 }
@@ -195,6 +198,13 @@ static void begin_call(struct acog_flow *flow, uint32_t key, const struct acog_j
                    acog_text_of(found[ACOG_ITEM_NAME]));
 }
 
+/* A text, or the object itself, as some give it. */
+static struct acog_text arguments_of(struct acog_json_value arguments)
+{
+    return arguments.type == ACOG_JSON_OBJECT ? acog_text_plain(arguments.raw)
+                                              : acog_text_of(arguments);
+}
+
 /* A whole item: what of it was not told yet. */
 static void read_item(struct acog_flow *flow, int64_t index, struct acog_json_value item)
 {
@@ -212,7 +222,7 @@ static void read_item(struct acog_flow *flow, int64_t index, struct acog_json_va
         if (!was_told(flow, ACOG_FLOW_CALL, key)) {
             begin_call(flow, key, found);
         }
-        acog_flow_arguments_done(flow, key, acog_text_of(found[ACOG_ITEM_ARGUMENTS]));
+        acog_flow_arguments_done(flow, key, arguments_of(found[ACOG_ITEM_ARGUMENTS]));
         acog_flow_part_end(flow, key);
     }
 }
@@ -289,20 +299,27 @@ static void begin(struct acog_flow *flow, const struct acog_json_value *found)
                     acog_text_of(found[ACOG_RESPONSE_MODEL]));
 }
 
-static bool is_reasoning(struct acog_json_value item)
+/* Reasoning stands before what came of it, or nowhere. */
+static bool comes_too_late(const struct acog_responses_memory *memory, struct acog_json_value item)
 {
+    const uint32_t *told = memory->told;
     struct acog_json_value type = {.escaped = false};
-    return item.type == ACOG_JSON_OBJECT && acog_json_member(item, ACOG_VIEW("type"), &type) &&
-           is_type(type, "reasoning");
+    bool said = told[ACOG_FLOW_TEXT] > 0 || told[ACOG_FLOW_REFUSAL] > 0;
+    bool called = told[ACOG_FLOW_CALL] > 0;
+    if (item.type == ACOG_JSON_OBJECT) {
+        (void)acog_json_member(item, ACOG_VIEW("type"), &type);
+    }
+    return (said && is_type(type, "message")) || (called && is_type(type, "function_call")) ||
+           ((said || called || told[ACOG_FLOW_REASONING] > 0) && is_type(type, "reasoning"));
 }
 
-/* Without the reasoning when that was told. */
+/* Items of a kind of which none was told before: their places need not be those that a stream told (B38). */
 static void read_output(struct acog_flow *flow, struct acog_json_value output)
 {
-    bool reasoned = flow->responses.told[ACOG_FLOW_REASONING] > 0;
+    const struct acog_responses_memory before = flow->responses;
     struct acog_json_cursor cursor = acog_json_enter(output);
     for (int64_t i = 0; output.type == ACOG_JSON_ARRAY && acog_json_next(&cursor); i++) {
-        if (!reasoned || !is_reasoning(cursor.value)) {
+        if (!comes_too_late(&before, cursor.value)) {
             read_item(flow, i, cursor.value);
         }
     }
@@ -446,22 +463,17 @@ static void on_response(struct acog_flow *flow, const struct event *event)
     }
 }
 
-/* The places of items in the last event need not be those that were told before: its output counts only when nothing
- * was (B38). */
+/* Some call it completed whatever the response says (vLLM). */
 static void on_end(struct acog_flow *flow, const struct event *event, bool complete)
 {
     struct acog_json_value found[ACOG_RESPONSE_MEMBER_COUNT] = {{.escaped = false}};
-    const uint32_t *told = flow->responses.told;
     if (event->found[ACOG_EVENT_RESPONSE].type == ACOG_JSON_OBJECT) {
         acog_json_members(event->found[ACOG_EVENT_RESPONSE], response_names, found,
                           ACOG_RESPONSE_MEMBER_COUNT);
     }
     begin(flow, found);
-    bool said = told[ACOG_FLOW_TEXT] > 0 || told[ACOG_FLOW_REFUSAL] > 0 || told[ACOG_FLOW_CALL] > 0;
-    if (!said) {
-        read_output(flow, found[ACOG_RESPONSE_OUTPUT]);
-    }
-    if (complete) {
+    read_output(flow, found[ACOG_RESPONSE_OUTPUT]);
+    if (complete && !is_type(found[ACOG_RESPONSE_STATUS], "incomplete")) {
         acog_flow_finish(flow, ACOG_FINISH_STOP, acog_text_plain(ACOG_VIEW("completed")));
     } else {
         read_incomplete(flow, found[ACOG_RESPONSE_INCOMPLETE]);

@@ -148,6 +148,36 @@ static void a_text_that_comes_late_counts_where_it_comes_first(void **state)
                  BEGIN "text: [a]\n" STOP);
 }
 
+static void what_only_the_last_event_tells_is_not_lost(void **state)
+{
+    (void)state;
+    stream_tells(CREATED TEXT_DELTA("a")
+                     COMPLETED(MESSAGE_ITEM("a") ",{'type':'function_call','call_id':'c1','name':"
+                                                 "'add','arguments':'{}'}"),
+                 BEGIN "text: [a]\ncall c1 add: [{}]\ncalls completed\nusage 5/3/1/6/2\n");
+    stream_tells(CREATED
+                 "{'type':'response.output_item.done','output_index':1,'item':{'type':"
+                 "'function_call','call_id':'c1','name':'add','arguments':'{}'}}\n" COMPLETED(
+                     MESSAGE_ITEM("a") ",{'type':'function_call','call_id':'c1','name':"
+                                       "'add','arguments':'{}'}"),
+                 BEGIN "call c1 add: [{}]\ntext: [a]\ncalls completed\nusage 5/3/1/6/2\n");
+    stream_tells(
+        CREATED TEXT_DELTA("a") COMPLETED(
+            "{'type':'reasoning','id':'rs','summary':[],'encrypted_content':'b3Bh'}," MESSAGE_ITEM(
+                "a")),
+        BEGIN "text: [a]\n" STOP);
+}
+
+/* B60 */
+static void what_is_called_completed_may_be_incomplete(void **state)
+{
+    (void)state;
+    stream_tells(CREATED TEXT_DELTA("a") "{'type':'response.completed','response':{'id':'resp_1',"
+                                         "'status':'incomplete','incomplete_details':{'reason':"
+                                         "'max_output_tokens'},'output':[]," USAGE "}}\n",
+                 BEGIN "text: [a]\nlength max_output_tokens\nusage 5/3/1/6/2\n");
+}
+
 static void parts_of_a_message_are_parts(void **state)
 {
     (void)state;
@@ -222,6 +252,11 @@ static void a_schema_that_is_held_by_a_tool_is_told_as_a_text(void **state)
 static void a_call_may_have_no_arguments(void **state)
 {
     (void)state;
+    stream_tells(
+        CREATED CALL_ADDED("0", "c1") "{'type':'response.output_item.done','output_index':"
+                                      "0,'item':{'type':'function_call','call_id':'c1',"
+                                      "'name':'add','arguments':{'a':1.50}}}\n" COMPLETED(""),
+        BEGIN "call c1 add: [{\\'a\\':1.50}]\ncalls completed\nusage 5/3/1/6/2\n");
     stream_tells(CREATED CALL_ADDED("0", "c1") ARGUMENTS_DONE("0", "") CALL_DONE("0", "c1", "")
                      COMPLETED(""),
                  BEGIN "call c1 add: nothing\ncalls completed\nusage 5/3/1/6/2\n");
@@ -307,6 +342,12 @@ static void sources_belong_to_the_text(void **state)
                           "'content':[{'type':'output_text','text':'a','annotations':[{'type':'url_citation',"
                           "'url':'https://a','title':'A'}]}]}}\n" COMPLETED(""),
         BEGIN "text: [a] source(https://a|A)\n" STOP);
+    stream_tells(CREATED TEXT_DELTA("a") TEXT_DONE(
+                     "a") "{'type':'response.output_item.done','output_index':0,'item':{'type':"
+                          "'message','content':[{'type':'output_text','text':'a','annotations':[{"
+                          "'type':'url_citation','url':'https://a','title':'A'},{'type':"
+                          "'url_citation','url':'https://b','title':'B'}]}]}}\n" COMPLETED(""),
+                 BEGIN "text: [a] source(https://a|A) source(https://b|B)\n" STOP);
 }
 
 static void tools_of_the_provider_are_passed_over(void **state)
@@ -495,6 +536,8 @@ int main(void)
         cmocka_unit_test(what_is_told_four_times_counts_once),
         cmocka_unit_test(the_name_of_an_event_is_enough),
         cmocka_unit_test(a_text_that_comes_late_counts_where_it_comes_first),
+        cmocka_unit_test(what_only_the_last_event_tells_is_not_lost),
+        cmocka_unit_test(what_is_called_completed_may_be_incomplete),
         cmocka_unit_test(parts_of_a_message_are_parts),
         cmocka_unit_test(arguments_that_come_only_when_done_count_once),
         cmocka_unit_test(a_schema_that_is_held_by_a_tool_is_told_as_a_text),
