@@ -11,6 +11,9 @@ sys.path.insert(0, os.path.join(SOURCE, "tests", "support"))
 from running import Running  # noqa: E402
 
 
+POLICIES = sorted(entry.name for entry in os.scandir(os.path.join(SOURCE, "policies")) if entry.is_dir())
+
+
 def run(command, **options):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, **options)
     assert done.returncode == 0, f"{command}: exit {done.returncode}:\n{done.stdout}"
@@ -44,7 +47,7 @@ def policy_pages(acog):
     """What the pages of the policies show: a configuration's fields, or a policy of one's own."""
     own = 'return require("acog").gateway { policy = require "own", connections = {' \
           ' require("acog").connection "a" { simulate = true, models = { "m" } } } }'
-    for name in sorted(os.listdir(os.path.join(SOURCE, "policies"))):
+    for name in POLICIES:
         for text in re.findall(r"^```lua\n(.*?)^```$", read(f"policies/{name}/README.md"), re.S | re.M):
             fields = text.startswith("policy = ")
             with tempfile.TemporaryDirectory(prefix="acog-page-") as folder:
@@ -55,6 +58,13 @@ def policy_pages(acog):
                     with open(os.path.join(folder, file_name), "w", encoding="utf-8") as file:
                         file.write(content)
                 assert ": ok (" in run([acog, "check", "gateway.lua"], cwd=folder)
+
+
+def wishes():
+    """What is often wanted of a policy stands in a test to the letter, white space aside."""
+    rows = re.findall(r"\| `(\w+ = .*)` \|$", read("policies/README.md"), re.M)
+    tested = re.sub(r"\s+", " ", read("tests/lua/wishes_test.lua"))
+    assert len(rows) == 12 and all(row in tested for row in rows), [row for row in rows if row not in tested]
 
 
 # A part of each printed command, and what its output must hold.
@@ -98,5 +108,6 @@ if __name__ == "__main__":
     help_of_commands(sys.argv[1])
     readme(sys.argv[1])
     policy_pages(sys.argv[1])
+    wishes()
     quickstart(sys.argv[1])
     print("newcomer: ok")
