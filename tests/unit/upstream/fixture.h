@@ -78,7 +78,7 @@ struct told {
     size_t failures;
     size_t finished; /* ends and failures */
     unsigned status;
-    bool sent; /* when the head came */
+    bool sent;                  /* when the head came */
     struct acog_buffer headers; /* "name: value\n" each */
     struct acog_buffer body;
     enum acog_cause cause;
