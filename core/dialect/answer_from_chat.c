@@ -36,6 +36,9 @@ static enum acog_finish_reason finish_of(struct acog_json_value word)
         {{"eos", 3}, ACOG_FINISH_STOP},              /* Together */
         {{"eos_token", 9}, ACOG_FINISH_STOP},        /* Hugging Face */
         {{"stop_sequence", 13}, ACOG_FINISH_STOP_SEQUENCE},
+        {{"end_turn", 8}, ACOG_FINISH_STOP}, /* xAI, and gateways that leave Anthropic's words */
+        {{"max_tokens", 10}, ACOG_FINISH_LENGTH},
+        {{"tool_use", 8}, ACOG_FINISH_CALLS},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -135,7 +138,7 @@ static void read_refusal(struct acog_flow *flow, struct acog_json_value text)
     }
 }
 
-/* Mistral: {"type":"thinking","thinking":[{"type":"text","text":…}]} */
+/* Mistral: {"type":"thinking","thinking":[{"type":"text","text":…}]}; Databricks: {"type":"reasoning","summary":[…]}. */
 static void read_thinking(struct acog_flow *flow, struct acog_json_value thinking)
 {
     struct acog_json_cursor cursor = acog_json_enter(thinking);
@@ -150,13 +153,15 @@ static void read_thinking(struct acog_flow *flow, struct acog_json_value thinkin
 
 static void read_content(struct acog_flow *flow, struct acog_json_value content)
 {
-    static const struct acog_view names[] = {{"text", 4}, {"thinking", 8}, {"refusal", 7}};
+    static const struct acog_view names[] = {
+        {"text", 4}, {"thinking", 8}, {"refusal", 7}, {"summary", 7}};
     struct acog_json_cursor cursor = acog_json_enter(content);
     read_text(flow, content);
     while (!cursor.object && acog_json_next(&cursor)) {
         struct acog_json_value found[COUNT(names)];
         acog_json_members(cursor.value, names, found, COUNT(names));
         read_thinking(flow, found[1]);
+        read_thinking(flow, found[3]);
         read_text(flow, found[0]);
         read_refusal(flow, found[2]);
     }

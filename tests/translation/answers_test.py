@@ -23,7 +23,8 @@ CLIENTS = ("chat", "messages", "responses")
 # Why an answer ended, by the dialect's own words.
 REASONS = {
     "chat": {"stop": "stop", "length": "length", "tool_calls": "calls", "function_call": "calls",
-             "content_filter": "refusal", "refusal": "refusal", "eos": "stop", "model_length": "context"},
+             "content_filter": "refusal", "refusal": "refusal", "eos": "stop", "model_length": "context",
+             "end_turn": "stop", "max_tokens": "length", "tool_use": "calls"},
     "messages": {"end_turn": "stop", "stop_sequence": "stop_sequence", "max_tokens": "length", "tool_use": "calls",
                  "model_context_window_exceeded": "context", "refusal": "refusal", "pause_turn": "pause"},
     "responses": {"completed": "stop", "max_output_tokens": "length", "content_filter": "refusal"},

@@ -152,6 +152,9 @@ static void every_finish_reason_has_a_meaning(void **state)
         {"content_filter", "refusal"},
         {"model_length", "context"},
         {"eos_token", "stop"},
+        {"end_turn", "stop"},
+        {"max_tokens", "length"},
+        {"tool_use", "stop"},
         {"insufficient_system_resource", "unknown"},
         {"error", "unknown"},
     };
@@ -214,10 +217,17 @@ static void refusals_and_citations_are_told(void **state)
                 "finish stop \"stop\", 1 in, 1 out\n");
 }
 
-/* Mistral */
+/* Mistral, Databricks */
 static void content_may_be_a_list_of_parts(void **state)
 {
     (void)state;
+    streamed_as(
+        DELTA(
+            "\"content\":[{\"type\":\"reasoning\",\"summary\":[{\"type\":\"summary_text\",\"text\":"
+            "\"hm\"}]}]") DELTA("\"content\":[{\"type\":\"text\",\"text\":\"A\"}]") FINISH("stop")
+            USAGE("1", "1") DONE,
+        "begin \"c\" \"m\"\nreasoning 0 \"hm\"\nend 0\ntext 1 \"A\"\nend 1\n"
+        "finish stop \"stop\", 1 in, 1 out\n");
     streamed_as(
         DELTA("\"content\":[{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":"
               "\"hm\"}]}]") DELTA("\"content\":[{\"type\":\"text\",\"text\":\"A\"}]") FINISH("stop")
