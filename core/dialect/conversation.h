@@ -26,6 +26,7 @@
 #define ACOG_CORE_DIALECT_CONVERSATION_H
 
 #include "acog/translate.h"
+#include "identity.h"
 #include "opaque.h"
 #include "text.h"
 
@@ -108,13 +109,15 @@ struct acog_turn {
 /* -- tools ----------------------------------------------------------------------------------------- */
 
 struct acog_tool {
-    struct acog_json_value name;        /* STRING */
+    struct acog_json_value name;        /* STRING: of the function that is told */
     struct acog_json_value description; /* STRING */
     struct acog_json_value schema;      /* OBJECT; absent: no arguments */
     struct acog_json_value strict;      /* TRUE, FALSE or absent */
     struct acog_json_value cache;
     struct acog_view
         foreign; /* a server tool, or one of a kind that only its dialect has: its type; else empty */
+    struct acog_tool_identity
+        *identity; /* what the client calls it; NULL: a function of that name */
     struct acog_tool *next;
 };
 
@@ -177,6 +180,7 @@ struct acog_conversation {
     struct acog_part_list system; /* TEXT parts, leading */
     struct acog_turn *turns;
     struct acog_tool *tools;
+    struct acog_tool_identity *identities; /* of all tools that have one, the offered ones or not */
     enum acog_tool_choice tool_choice;
     struct acog_json_value tool_choice_name; /* STRING */
     bool parallel_off;                       /* at most one call at a time */

@@ -79,6 +79,7 @@ enum acog_code acog_conversation_write(const struct acog_conversation *conversat
         ACOG_UNREACHABLE("a dialect");
     }
     translation->dropped = acog_buffer_view(&writer.dropped);
+    translation->identities = conversation->identities;
     return writer.code;
 }
 

@@ -36,6 +36,9 @@ enum acog_code acog_conversation_fits(const struct acog_conversation *conversati
                                       const struct acog_model_rules *rules,
                                       struct acog_request_problem *problem) ACOG_MUST_CHECK;
 
+/* What a client calls a tool that upstreams know by another name (core/dialect/identity.h). */
+struct acog_tool_identity;
+
 /* What an attempt's answer must be read and written with: filled in by whoever writes the request, completed by
  * acog_conversation_write(), lent to the translator of the answer. */
 struct acog_translation {
@@ -52,6 +55,8 @@ struct acog_translation {
     bool usage_asked; /* chat streams: the client wants the usage chunk (B51) */
     /* Out. */
     bool schema_by_tool; /* the answer comes as the arguments of ACOG_SCHEMA_TOOL_NAME */
+    const struct acog_tool_identity
+        *identities; /* in the conversation's memory: a translator copies them; NULL: none */
     struct acog_view
         dropped; /* names of the client's fields that were not sent, "seed, logit_bias"; in the arena */
 };
@@ -70,7 +75,8 @@ struct acog_translator;
 
 /* What fails below appends nothing, and whatever is asked of that translator from then on fails likewise. */
 
-/* For one attempt. `translation` is lent until it is freed. NULL: no memory. */
+/* For one attempt, once its request is written. `translation` is lent until it is freed, the conversation only for this
+ * call. NULL: no memory. */
 struct acog_translator *acog_translator_new(const struct acog_translation *translation);
 void acog_translator_free(struct acog_translator **translator);
 
