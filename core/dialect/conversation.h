@@ -309,6 +309,9 @@ void acog_put_openai_call_id(struct acog_request_writer *writer, struct acog_tex
  * schema that says nothing, or is absent, is one of no arguments. */
 void acog_put_openai_parameters(struct acog_request_writer *writer, struct acog_json_value schema);
 
+/* A tool's schema, with the type that Anthropic and Google demand and OpenAI lets a client leave away. */
+void acog_put_object_schema(struct acog_request_writer *writer, struct acog_json_value schema);
+
 /* Names a client's field (in the client's dialect's spelling) that is not sent; once each. */
 void acog_put_dropped(struct acog_request_writer *writer, struct acog_view name);
 

@@ -124,6 +124,22 @@ void acog_put_openai_parameters(struct acog_request_writer *writer, struct acog_
     }
 }
 
+void acog_put_object_schema(struct acog_request_writer *writer, struct acog_json_value schema)
+{
+    struct acog_json_value type;
+    struct acog_json_cursor cursor = acog_json_enter(schema);
+    if (acog_json_present(schema) && acog_json_member(schema, ACOG_VIEW("type"), &type)) {
+        acog_put(writer, schema.raw);
+        return;
+    }
+    bool empty = !acog_json_next(&cursor);
+    acog_put(writer, ACOG_VIEW("{\"type\":\"object\""));
+    acog_put(writer, empty ? ACOG_VIEW("}") : ACOG_VIEW(","));
+    if (!empty) {
+        acog_put(writer, acog_view_slice(schema.raw, 1, schema.raw.len));
+    }
+}
+
 /* -- what is not sent ------------------------------------------------------------------------------ */
 
 static bool is_named(struct acog_view list, struct acog_view name)

@@ -3,7 +3,8 @@
  *   { contents, systemInstruction, tools: [{ functionDeclarations }], toolConfig, generationConfig }
  *
  * The model and whether it streams stand in the path. Schemas go as they are, as parametersJsonSchema and
- * responseJsonSchema: the older fields take a subset in a spelling of Google's own.
+ * responseJsonSchema: the older fields take a subset in a spelling of Google's own. Words that Google does not know are
+ * passed over there.
  */
 #include "write_gemini.h"
 
@@ -15,7 +16,7 @@
 /* -- tools ----------------------------------------------------------------------------------------- */
 
 static void put_declaration(struct acog_request_writer *writer, struct acog_text name,
-                            struct acog_json_value description, struct acog_view schema)
+                            struct acog_json_value description, struct acog_json_value schema)
 {
     acog_put(writer, ACOG_VIEW("{\"name\":"));
     acog_put_string(writer, name);
@@ -23,9 +24,9 @@ static void put_declaration(struct acog_request_writer *writer, struct acog_text
         acog_put(writer, ACOG_VIEW(",\"description\":"));
         acog_put(writer, description.raw);
     }
-    if (schema.len > 0) {
+    if (acog_json_present(schema)) {
         acog_put(writer, ACOG_VIEW(",\"parametersJsonSchema\":"));
-        acog_put(writer, schema);
+        acog_put_object_schema(writer, schema);
     }
     acog_put(writer, ACOG_VIEW("}"));
 }
@@ -66,7 +67,7 @@ static void put_tools(struct acog_request_writer *writer)
     acog_put(writer, ACOG_VIEW(",\"tools\":[{\"functionDeclarations\":["));
     for (bool any = false; tool != NULL; tool = tool->next, any = true) {
         acog_put(writer, any ? ACOG_VIEW(",") : (struct acog_view){0});
-        put_declaration(writer, acog_text_of(tool->name), tool->description, tool->schema.raw);
+        put_declaration(writer, acog_text_of(tool->name), tool->description, tool->schema);
         if (tool->strict.type == ACOG_JSON_TRUE) {
             acog_put_dropped(writer, ACOG_VIEW("tools.strict"));
         }
@@ -87,9 +88,10 @@ static void put_tools(struct acog_request_writer *writer)
 static void put_schema_tool(struct acog_request_writer *writer)
 {
     const struct acog_conversation *conversation = writer->conversation;
-    struct acog_view schema = acog_json_present(conversation->schema)
-                                  ? conversation->schema.raw
-                                  : ACOG_VIEW("{\"type\":\"object\"}");
+    struct acog_json_value schema = {.raw = ACOG_VIEW("{}"), .type = ACOG_JSON_OBJECT};
+    if (acog_json_present(conversation->schema)) {
+        schema = conversation->schema;
+    }
     acog_put(writer, ACOG_VIEW(",\"tools\":[{\"functionDeclarations\":["));
     put_declaration(writer, acog_text_plain(ACOG_VIEW(ACOG_SCHEMA_TOOL_NAME)),
                     conversation->schema_description, schema);
@@ -270,7 +272,7 @@ static void put_thinking_budget(struct config *config)
 /* The words that the dialect has; a model's rules may name others, for another dialect. */
 #define LEVELS                                                                                  \
     (ACOG_BIT(ACOG_EFFORT_MINIMAL) | ACOG_BIT(ACOG_EFFORT_LOW) | ACOG_BIT(ACOG_EFFORT_MEDIUM) | \
-     ACOG_BIT(ACOG_EFFORT_HIGH))
+     ACOG_BIT(ACOG_EFFORT_HIGH) | ACOG_BIT(ACOG_EFFORT_XHIGH))
 
 /* Thinking by a word. There is none for not at all: then the lowest. */
 static void put_thinking_level(struct config *config)

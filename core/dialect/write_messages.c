@@ -294,23 +294,6 @@ static void settle(struct acog_request_writer *writer, struct plan *plan)
 
 /* -- tools ----------------------------------------------------------------------------------------- */
 
-/* Anthropic demands the type that OpenAI lets a client leave away. */
-static void put_schema(struct acog_request_writer *writer, struct acog_json_value schema)
-{
-    struct acog_json_value type;
-    struct acog_json_cursor cursor = acog_json_enter(schema);
-    if (acog_json_present(schema) && acog_json_member(schema, ACOG_VIEW("type"), &type)) {
-        acog_put(writer, schema.raw);
-        return;
-    }
-    bool empty = !acog_json_next(&cursor);
-    acog_put(writer, ACOG_VIEW("{\"type\":\"object\""));
-    acog_put(writer, empty ? ACOG_VIEW("}") : ACOG_VIEW(","));
-    if (!empty) {
-        acog_put(writer, acog_view_slice(schema.raw, 1, schema.raw.len));
-    }
-}
-
 static void put_tool(struct acog_request_writer *writer, const struct acog_tool *tool)
 {
     acog_put(writer, ACOG_VIEW("{\"name\":"));
@@ -320,7 +303,7 @@ static void put_tool(struct acog_request_writer *writer, const struct acog_tool 
         acog_put(writer, tool->description.raw);
     }
     acog_put(writer, ACOG_VIEW(",\"input_schema\":"));
-    put_schema(writer, tool->schema);
+    acog_put_object_schema(writer, tool->schema);
     if (tool->strict.type == ACOG_JSON_TRUE) {
         if (writer->translation->rules->schema == ACOG_SCHEMA_NATIVE) {
             acog_put(writer, ACOG_VIEW(",\"strict\":true"));

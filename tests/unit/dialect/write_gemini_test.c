@@ -20,6 +20,21 @@ static void schemas_go_as_they_are(void **state)
                    "tools.strict");
 }
 
+/* Google: "The schema must describe an object". */
+static void a_schema_without_a_type_is_an_objects(void **state)
+{
+    struct bench bench;
+    (void)state;
+    begin_hello(&bench, ACOG_SURFACE_CHAT);
+    tool(&bench, "\"f\"", "{}");
+    tool(&bench, "\"g\"", "{\"properties\":{}}");
+    assert_written(&bench,
+                   HELLO ",\"tools\":[{\"functionDeclarations\":[{\"name\":\"f\","
+                         "\"parametersJsonSchema\":{\"type\":\"object\"}},{\"name\":\"g\","
+                         "\"parametersJsonSchema\":{\"type\":\"object\",\"properties\":{}}}]}]}",
+                   "");
+}
+
 /* B08 */
 static void every_tool_choice_has_a_mode(void **state)
 {
@@ -391,6 +406,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(schemas_go_as_they_are),
+        cmocka_unit_test(a_schema_without_a_type_is_an_objects),
         cmocka_unit_test(every_tool_choice_has_a_mode),
         cmocka_unit_test(one_call_at_a_time_cannot_be_asked_for),
         cmocka_unit_test(sampling_keeps_its_numbers_and_what_has_no_place_is_named),
