@@ -9,6 +9,7 @@
 
 #include "acog/contract.h"
 #include "acog/memory.h"
+#include "id_index.h"
 
 #include <string.h>
 
@@ -127,23 +128,28 @@ static void give_note(struct acog_flow *flow, enum acog_flow_kind next)
     end_part(flow);
 }
 
+/* Of the letters and the length that every provider takes: OpenAI's chat no more than 40. */
+static void make_call_id(const struct acog_flow *flow, struct acog_flow_name *id)
+{
+    struct acog_buffer text;
+    uint64_t hash =
+        acog_id_hash(flow->translation->request_id) ^ acog_id_hash(acog_flow_name_view(&flow->id));
+    acog_buffer_init_over(&text, id->bytes, sizeof(id->bytes));
+    enum acog_code code =
+        acog_buffer_format(&text, "call_%016llx_%u", (unsigned long long)hash, flow->part_count);
+    ACOG_ASSERT(code == ACOG_OK);
+    id->len = text.len;
+}
+
 static void open_call(struct acog_flow *flow, uint32_t key, const struct acog_flow_name *id,
                       const struct acog_flow_name *name)
 {
-    char made[ACOG_FLOW_NAME_MAX];
-    struct acog_buffer text;
     give_note(flow, ACOG_FLOW_CALL);
     flow->part.call_id = *id;
     flow->part.call_name = *name;
     flow->part.identity = acog_identity_find_told(flow->identities, acog_flow_name_view(name));
     if (id->len == 0) {
-        acog_buffer_init_over(&text, made, sizeof(made));
-        enum acog_code code =
-            acog_buffer_format(&text, "call_%.*s_%u", (int)flow->translation->request_id.len,
-                               flow->translation->request_id.ptr, flow->part_count);
-        acog_flow_keep_name(
-            &flow->part.call_id,
-            acog_text_plain(code == ACOG_OK ? acog_buffer_view(&text) : ACOG_VIEW("call_0")));
+        make_call_id(flow, &flow->part.call_id);
     }
     open_part(flow, ACOG_FLOW_CALL, key);
 }

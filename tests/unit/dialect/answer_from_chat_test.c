@@ -412,16 +412,17 @@ static void a_call_waits_for_its_name(void **state)
 static void calls_without_ids_get_some(void **state)
 {
     (void)state;
-    streamed_as(CALLS(ENTRY("0", "", "f", "{}")) CALLS(ENTRY("0", "", "g", "{}"))
-                    FINISH("tool_calls") USAGE("1", "1") DONE,
-                "begin \"c\" \"m\"\ncall 0 \"call_req1_0\" \"f\"\narguments 0 \"{}\"\nend 0\n"
-                "call 1 \"call_req1_1\" \"g\"\narguments 1 \"{}\"\nend 1\n"
-                "finish calls \"tool_calls\", 1 in, 1 out\n");
+    streamed_as(
+        CALLS(ENTRY("0", "", "f", "{}")) CALLS(ENTRY("0", "", "g", "{}")) FINISH("tool_calls")
+            USAGE("1", "1") DONE,
+        "begin \"c\" \"m\"\ncall 0 \"call_e3cc405339aefcf4_0\" \"f\"\narguments 0 \"{}\"\nend 0\n"
+        "call 1 \"call_e3cc405339aefcf4_1\" \"g\"\narguments 1 \"{}\"\nend 1\n"
+        "finish calls \"tool_calls\", 1 in, 1 out\n");
     streamed_as(DELTA("\"function_call\":{\"name\":\"f\",\"arguments\":\"\"}")
                     DELTA("\"function_call\":{\"arguments\":\"{\"}")
                         DELTA("\"function_call\":{\"arguments\":\"}\"}") FINISH("function_call")
                             USAGE("1", "1") DONE,
-                "begin \"c\" \"m\"\ncall 0 \"call_req1_0\" \"f\"\narguments 0 \"{\"\n"
+                "begin \"c\" \"m\"\ncall 0 \"call_e3cc405339aefcf4_0\" \"f\"\narguments 0 \"{\"\n"
                 "arguments 0 \"}\"\nend 0\nfinish calls \"function_call\", 1 in, 1 out\n");
 }
 

@@ -104,8 +104,8 @@ static void calls_come_whole_one_after_the_other(void **state)
     (void)state;
     ASSERT_TOLD(events, "begin  gemini-sent\n"
                         "call abc rain: [{\\\"city\\\": \\\"Oslo\\\"}]\n"
-                        "call call_r1_1 now: nothing\n"
-                        "call call_r1_2 now: [{}]\n"
+                        "call call_c32e1fe33159c449_1 now: nothing\n"
+                        "call call_c32e1fe33159c449_2 now: [{}]\n"
                         "calls STOP\n" UNTOLD);
 }
 
