@@ -16,6 +16,8 @@
 #include "acog/contract.h"
 #include "flow.h"
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 #define ARGUMENTS_BYTES_MAX ((size_t)8 * 1024 * 1024)
 #define LATE_BYTES_MAX      ((size_t)8 * 1024 * 1024)
 
@@ -57,7 +59,7 @@ static bool is_expected(enum acog_dialect upstream, const char *reason, struct a
         {"refusal", {"content_filter", "refusal", "content_filter", "SAFETY"}},
     };
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+    for (size_t i = 0; i < COUNT(words); i++) {
         if (acog_view_equal(acog_view_of(reason), acog_view_of(words[i].reason))) {
             return acog_view_equal(native, acog_view_of(words[i].native[upstream]));
         }
@@ -76,14 +78,26 @@ static void put_name_or_null(struct acog_flow *flow, const struct acog_flow_name
     acog_flow_put(flow, ACOG_VIEW("\""));
 }
 
-/* The API's categories are a closed list; another provider's word for one is an explanation. */
+/* The API's categories are a closed list (RefusalStopDetails of the SDK). */
+static bool is_category(struct acog_view word)
+{
+    static const struct acog_view categories[] = {
+        {"cyber", 5},          {"bio", 3}, {"frontier_llm", 12}, {"reasoning_extraction", 20},
+        {"general_harms", 13},
+    };
+    size_t i = 0;
+    while (i < COUNT(categories) && !acog_view_equal(word, categories[i])) {
+        i++;
+    }
+    return i < COUNT(categories);
+}
+
+/* Another provider's word for a category is an explanation. */
 static void put_stop_details(struct acog_flow *flow)
 {
     const struct acog_finish *finish = &flow->finish;
     const struct acog_flow_name none = {.len = 0};
-    struct acog_view category = acog_flow_name_view(&finish->category);
-    bool known = acog_view_equal(category, ACOG_VIEW("cyber")) ||
-                 acog_view_equal(category, ACOG_VIEW("bio"));
+    bool known = is_category(acog_flow_name_view(&finish->category));
     bool explained = known || finish->explanation.len > 0;
     acog_flow_put(flow, ACOG_VIEW(",\"stop_details\":{\"type\":\"refusal\",\"category\":"));
     put_name_or_null(flow, known ? &finish->category : &none);

@@ -446,18 +446,28 @@ static void a_refusal_is_told_with_its_words_and_its_category(void **state)
 
 static void another_providers_category_is_an_explanation(void **state)
 {
-    struct run run;
+    static const struct {
+        const char *category;
+        const char *told;
+    } rows[] = {
+        {"hate_speech", "\"category\":null,\"explanation\":\"hate_speech\""},
+        {"general_harms", "\"category\":\"general_harms\",\"explanation\":null"},
+        {"frontier_llm", "\"category\":\"frontier_llm\",\"explanation\":null"},
+    };
+
     (void)state;
-    begin(&run, ACOG_DIALECT_GEMINI, &acog_messages_whole_form);
-    acog_flow_begin(&run.flow, text("c"), text("m"));
-    acog_flow_finish(&run.flow, ACOG_FINISH_REFUSAL, text("SAFETY"));
-    acog_flow_refusal(&run.flow, text("hate_speech"), text(""));
-    usage(&run, 5, -1, -1, 0);
-    acog_flow_end(&run.flow);
-    assert_true(acog_view_find(acog_buffer_view(&run.out),
-                               ACOG_VIEW("\"category\":null,\"explanation\":\"hate_speech\"")) <
-                run.out.len);
-    end(&run);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct run run;
+        begin(&run, ACOG_DIALECT_GEMINI, &acog_messages_whole_form);
+        acog_flow_begin(&run.flow, text("c"), text("m"));
+        acog_flow_finish(&run.flow, ACOG_FINISH_REFUSAL, text("SAFETY"));
+        acog_flow_refusal(&run.flow, text(rows[i].category), text(""));
+        usage(&run, 5, -1, -1, 0);
+        acog_flow_end(&run.flow);
+        assert_true(acog_view_find(acog_buffer_view(&run.out), acog_view_of(rows[i].told)) <
+                    run.out.len);
+        end(&run);
+    }
 }
 
 static void a_refusal_that_ends_with_stop_is_a_refusal(void **state)
