@@ -59,6 +59,11 @@ static void read_tools(struct acog_conversation_builder *builder, struct acog_js
                                 i);
             return;
         }
+        if (!is_custom(found[0]) && acog_text_of(found[0]).bytes.len == 0) {
+            acog_builder_refuse(builder, "tools[%zu].type: must be a string that says something",
+                                i);
+            return;
+        }
         struct acog_tool *tool = acog_builder_tool(builder);
         if (tool == NULL) {
             return;

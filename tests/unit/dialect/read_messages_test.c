@@ -468,6 +468,8 @@ static void broken_messages_are_refused_with_their_place(void **state)
     is_refused("{'messages':[{'role':'user','content':'x'}],'tools':[{'name':'',"
                "'input_schema':{'type':'object'}}]}",
                "tools[0].name");
+    is_refused("{'messages':[{'role':'user','content':'x'}],'tools':[{'type':true,'name':'f'}]}",
+               "tools[0].type");
     is_refused("{'messages':[{'role':'user','content':[{'type':'tool_result'}]}]}",
                "messages[0].content[0].tool_use_id");
     is_refused(
