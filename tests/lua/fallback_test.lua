@@ -2,6 +2,7 @@
 -- (S4.24-S4.27, decision 10).
 local acog, test = require "acog", require "acog.test"
 local base = require "policies.acog"
+local surfaces = require "surfaces"
 
 local asked, fallback = "claude-haiku-4-5", "claude-opus-4-8"
 local note = "The requested model declined to answer; " .. fallback .. " answered instead."
@@ -19,24 +20,10 @@ local function gateway(t, dialect, second)
   }
 end
 
-local surfaces = {
-  ["/v1/chat/completions"] = function(t)
-    return { messages = t.hello }
-  end,
-  ["/v1/messages"] = function(t)
-    return { messages = t.hello, max_tokens = 50 }
-  end,
-  ["/v1/responses"] = function()
-    return { input = "hello" }
-  end,
-}
-
 local function each(t, act)
   for _, dialect in ipairs { "chat", "messages", "responses", "gemini" } do
-    for path, make in pairs(surfaces) do
-      for _, stream in ipairs { false, true } do
-        local body = make(t)
-        body.model, body.stream = asked, stream
+    for _, stream in ipairs { false, true } do
+      for path, body in pairs(surfaces(t, { model = asked, stream = stream })) do
         act(dialect, path, body, path .. " by " .. dialect .. (stream and ", streamed" or ""))
       end
     end

@@ -1,5 +1,6 @@
 -- gemini_test.lua - a connection that speaks Google's generateContent, behind every surface.
 local acog, test = require "acog", require "acog.test"
+local surfaces = require "surfaces"
 
 local old, new = "gemini-2.5-flash", "gemini-3-flash-preview"
 
@@ -13,24 +14,10 @@ local function gateway(t, ...)
   return t.gateway { policy = require "policies.acog", connections = { ... } }
 end
 
-local surfaces = {
-  ["/v1/chat/completions"] = function(t)
-    return { messages = t.hello }
-  end,
-  ["/v1/messages"] = function(t)
-    return { messages = t.hello, max_tokens = 100 }
-  end,
-  ["/v1/responses"] = function()
-    return { input = "hello" }
-  end,
-}
-
 -- Each surface, whole and streamed: check(path, body, stream).
 local function on_each(t, model, check)
-  for path, make in pairs(surfaces) do
-    for _, stream in ipairs { false, true } do
-      local body = make(t)
-      body.model, body.stream = model, stream
+  for _, stream in ipairs { false, true } do
+    for path, body in pairs(surfaces(t, { model = model, stream = stream })) do
       check(path, body, stream)
     end
   end
@@ -206,14 +193,12 @@ test("an error before the first output moves on, whatever the next one speaks", 
 end)
 
 test("a stream that breaks after output ends with one error of the client's dialect", function(t)
-  for path, make in pairs(surfaces) do
+  for path, body in pairs(surfaces(t, { model = old, stream = true })) do
     for _, broken in ipairs {
       { text = "one two three", error_event = 2 },
       { text = "one two three", reset = 2 },
       { text = "one two three", close = 2 }, -- no finish reason: a cut (B59)
     } do
-      local body = make(t)
-      body.model, body.stream = old, true
       local reply = gateway(t, google(broken)):post(path, body)
       t.equal(reply.status, 200)
       t.equal(reply.text, "one two")

@@ -1,6 +1,7 @@
 -- policies_test.lua - each of the five policies serves every surface from connections of every
 -- dialect, and moves on from one dialect to another.
 local acog, test = require "acog", require "acog.test"
+local surfaces = require "surfaces"
 
 local MODEL = "claude-haiku-4-5"
 local POLICIES = { "acog", "kontinent", "onerouter", "rolter", "routerplus" }
@@ -21,13 +22,7 @@ local function gateway(t, policy, ...)
 end
 
 local function ask(t, gw, path, stream)
-  local body = { model = MODEL, stream = stream }
-  if path == "/v1/responses" then
-    body.input = "hello"
-  else
-    body.messages, body.max_tokens = t.hello, 10
-  end
-  return gw:post(path, body)
+  return gw:post(path, surfaces(t, { model = MODEL, stream = stream })[path])
 end
 
 local function each(t, check)
