@@ -70,17 +70,27 @@ static void put_text_block(struct acog_request_writer *writer, struct acog_json_
 
 /* -- media ----------------------------------------------------------------------------------------- */
 
+/* Of an address Anthropic itself finds out what is there. */
+static bool is_image_type(struct acog_view type)
+{
+    return acog_view_equal_nocase(type, ACOG_VIEW("image/png")) ||
+           acog_view_equal_nocase(type, ACOG_VIEW("image/jpeg")) ||
+           acog_view_equal_nocase(type, ACOG_VIEW("image/gif")) ||
+           acog_view_equal_nocase(type, ACOG_VIEW("image/webp"));
+}
+
 /* As what Anthropic takes it. NULL: as nothing. */
 static const char *media_block(const struct acog_media *media)
 {
     bool image = media->kind == ACOG_MEDIA_IMAGE;
     bool file = media->kind == ACOG_MEDIA_FILE;
+    bool bytes = media->source == ACOG_MEDIA_BASE64;
     bool pdf = acog_view_equal_nocase(media->media_type, ACOG_VIEW("application/pdf"));
     if (image || (file && acog_view_starts(media->media_type, ACOG_VIEW("image/")))) {
-        return media->source == ACOG_MEDIA_TEXT ? NULL : "image";
+        bool taken = bytes ? is_image_type(media->media_type) : media->source != ACOG_MEDIA_TEXT;
+        return taken ? "image" : NULL;
     }
-    if ((media->kind != ACOG_MEDIA_DOCUMENT && !file) ||
-        (media->source == ACOG_MEDIA_BASE64 && !pdf)) {
+    if ((media->kind != ACOG_MEDIA_DOCUMENT && !file) || (bytes && !pdf)) {
         return NULL;
     }
     return "document";
@@ -348,7 +358,7 @@ static const char *media_objection(const struct acog_conversation *conversation,
                "serves; send its content";
     }
     if (media_block(media) == NULL) {
-        return "messages: a file must be an image, a PDF, or a plain text";
+        return "messages: a file must be a PNG, JPEG, GIF or WebP image, a PDF, or a plain text";
     }
     return NULL;
 }

@@ -111,6 +111,11 @@ REQUESTS = {
     "name of a speaker": {"chat": chat({"role": "user", "content": "hi", "name": "bob"}), "seen": {}},
     "image, base64": {
         "chat": chat(said(IMAGE)), "messages": messages(said(AN_IMAGE)), "responses": responses(said(RS_IMAGE)), "seen": SEEN_IMAGE},
+    "image of another type than PNG, JPEG, GIF, WebP, base64": {
+        "chat": chat(said({"type": "image_url", "image_url": {"url": "data:image/heic;base64,AAAA"}})),
+        "messages": messages(said({"type": "image", "source": {"type": "base64", "media_type": "image/heic", "data": "AAAA"}})),
+        "responses": responses(said({"type": "input_image", "image_url": "data:image/heic;base64,AAAA"})),
+        "seen": {dialect: seen.replace("image/png", "image/heic") for dialect, seen in SEEN_IMAGE.items()}},
     "image, by its address": {
         "chat": chat(said({"type": "image_url", "image_url": {"url": "https://x.example/a.png?s=a%2Bb"}})),
         "messages": messages(said({"type": "image", "source": {"type": "url", "url": "https://x.example/a.png?s=a%2Bb"}})),

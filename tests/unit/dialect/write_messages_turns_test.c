@@ -190,7 +190,11 @@ static void files_are_documents(void **state)
     chat_is_refused(haiku(),
                     "{'messages':[{'role':'user','content':[{'type':'file','file':{'filename':"
                     "'a.zip','file_data':'data:application/zip;base64,UEsD'}}]}]}",
-                    "must be an image, a PDF");
+                    "must be a PNG, JPEG, GIF or WebP image, a PDF");
+    chat_is_refused(haiku(),
+                    "{'messages':[{'role':'user','content':[{'type':'image_url','image_url':{'url':"
+                    "'data:image/bmp;base64,Qk0='}}]}]}",
+                    "must be a PNG, JPEG, GIF or WebP image");
     chat_is_refused(haiku(),
                     "{'messages':[{'role':'user','content':[{'type':'input_audio','input_audio':{"
                     "'data':'AAAA','format':'wav'}}]}]}",
