@@ -89,6 +89,7 @@ static void open_part(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t
     flow->part.kind = kind;
     flow->part.begun = false;
     flow->open_sealed = false;
+    flow->text_key = kind == ACOG_FLOW_TEXT ? key : flow->text_key;
     flow->part.index = flow->part_count++;
     flow->part.kind_index = flow->kind_counts[kind]++;
     flow->form->part_begin(flow, flow->writer, &flow->part);
@@ -107,8 +108,30 @@ static void write_text(struct acog_flow *flow, struct acog_text text)
     flow->part.begun = true;
 }
 
+static struct acog_text take_line(struct acog_view *lines)
+{
+    size_t end = acog_view_find(*lines, ACOG_VIEW("\n"));
+    struct acog_text line = {.bytes = acog_view_slice(*lines, 0, end), .escaped = true};
+    *lines = acog_view_slice(*lines, end + 1, lines->len);
+    return line;
+}
+
+static void give_early_citations(struct acog_flow *flow)
+{
+    struct acog_view lines = acog_buffer_view(&flow->early);
+    while (lines.len > 0) {
+        struct acog_text url = take_line(&lines);
+        struct acog_text title = take_line(&lines);
+        flow->form->part_citation(flow, flow->writer, &flow->part, url, title);
+    }
+    flow->early.len = 0;
+}
+
 static void end_part(struct acog_flow *flow)
 {
+    if (flow->part.kind == ACOG_FLOW_TEXT && flow->open_key == flow->early_key) {
+        give_early_citations(flow);
+    }
     flow->form->part_end(flow, flow->writer, &flow->part);
     flow->open = false;
 }
@@ -341,11 +364,30 @@ void acog_flow_opaque(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t
     }
 }
 
+static void keep_early_citation(struct acog_flow *flow, uint32_t key, struct acog_text url,
+                                struct acog_text title)
+{
+    if (flow->early_key != key) {
+        flow->early.len = 0; /* nothing was said that they would belong to */
+        flow->early_key = key;
+    }
+    acog_flow_keep_inside(flow, &flow->early, url);
+    acog_flow_keep(flow, &flow->early, ACOG_VIEW("\n"));
+    acog_flow_keep_inside(flow, &flow->early, title);
+    acog_flow_keep(flow, &flow->early, ACOG_VIEW("\n"));
+}
+
 void acog_flow_citation(struct acog_flow *flow, uint32_t key, struct acog_text url,
                         struct acog_text title)
 {
-    if (alive(flow) && url.bytes.len > 0 && is_open(flow, ACOG_FLOW_TEXT, key)) {
+    bool began = flow->kind_counts[ACOG_FLOW_TEXT] > 0 && flow->text_key == key;
+    if (!alive(flow) || url.bytes.len == 0) {
+        return;
+    }
+    if (is_open(flow, ACOG_FLOW_TEXT, key)) {
         flow->form->part_citation(flow, flow->writer, &flow->part, url, title);
+    } else if (!began) {
+        keep_early_citation(flow, key, url, title);
     }
 }
 
@@ -528,6 +570,7 @@ enum acog_code acog_flow_init(struct acog_flow *flow, const struct acog_translat
 {
     *flow =
         (struct acog_flow){.translation = translation, .form = form, .usage = {-1, -1, -1, -1, -1}};
+    acog_buffer_init(&flow->early, ACOG_FLOW_WAITING_BYTES_MAX);
     flow->writer = acog_new(form->state_bytes);
     return flow->writer == NULL ? ACOG_NO_MEMORY
                                 : acog_identities_copy(translation->identities, &flow->identities);
@@ -539,6 +582,7 @@ void acog_flow_fini(struct acog_flow *flow)
         free_waiting(&flow->waiting[i]);
     }
     acog_free(flow->waiting);
+    acog_buffer_fini(&flow->early);
     if (flow->writer != NULL && flow->form->free != NULL) {
         flow->form->free(flow->writer);
     }

@@ -163,6 +163,9 @@ struct acog_flow {
     bool schema_call_seen; /* its arguments are the text */
     uint32_t schema_key;
     bool schema_told;                  /* some of them came */
+    uint32_t text_key;                 /* of the last TEXT part that began, where there is one */
+    uint32_t early_key;                /* of a TEXT part that did not begin yet */
+    struct acog_buffer early;          /* its sources: address and title, a line each */
     struct acog_flow_waiting *waiting; /* owned; in order */
     size_t waiting_count;
     /* what the end tells */
@@ -193,7 +196,7 @@ void acog_flow_text(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t k
 void acog_flow_opaque(struct acog_flow *flow, enum acog_flow_kind kind, uint32_t key,
                       const struct acog_opaque *opaque);
 
-/* A source of a TEXT part. Nothing when no text of it came. */
+/* A source of a TEXT part. Anthropic tells some before the text: they wait for it. Nothing once that part was closed. */
 void acog_flow_citation(struct acog_flow *flow, uint32_t key, struct acog_text url,
                         struct acog_text title);
 

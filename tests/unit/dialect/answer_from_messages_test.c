@@ -201,12 +201,18 @@ static void server_tools_are_skipped_and_sources_told(void **state)
         "{'type':'content_block_delta','index':3,'delta':{'type':'citations_delta','citation':{"
         "'type':'char_location','document_index':0}}}",
         "{'type':'content_block_stop','index':3}",
+        "{'type':'content_block_start','index':4,'content_block':{'type':'text','text':''}}",
+        "{'type':'content_block_delta','index':4,'delta':{'type':'citations_delta','citation':{"
+        "'type':'web_search_result_location','url':'https://v.example','title':'V'}}}",
+        "{'type':'content_block_delta','index':4,'delta':{'type':'text_delta','text':' so'}}",
+        "{'type':'content_block_stop','index':4}",
         "{'type':'message_delta','delta':{'stop_reason':'end_turn'},'usage':{'output_tokens':7}}",
         STOP,
         NULL};
     (void)state;
     events(&plain, data,
-           "begin msg_1 m input 9\ntext: [it is] source(https://u.example|T)\nstop end_turn\n"
+           "begin msg_1 m input 9\ntext: [it is] source(https://u.example|T)\ntext: [ so] "
+           "source(https://v.example|V)\nstop end_turn\n"
            "usage 9/-1/-1/7/-1\n");
 }
 

@@ -93,6 +93,32 @@ static void an_empty_text_begins_nothing(void **state) /* B45, B52 */
     finish(&scene, BEGIN ESTIMATED("0"));
 }
 
+static void source(struct scene *scene, uint32_t key, const char *url)
+{
+    acog_flow_citation(&scene->flow, key, plain(url), plain("T \"1\"\n"));
+}
+
+#define SOURCE(part, url) "citation " part " \"" url "\" \"T \\\"1\\\"\\n\"\n"
+
+static void sources_that_come_before_their_text_wait_for_it(void **state)
+{
+    (void)state;
+    struct scene scene = {.translation = {.max_tokens = -1}};
+    begin(&scene);
+    source(&scene, 1, "u0"); /* no text ever came */
+    source(&scene, 2, "u1");
+    source(&scene, 2, "u2");
+    text(&scene, 2, "He");
+    source(&scene, 2, "u3");
+    text(&scene, 3, "y");
+    source(&scene, 2, "u4"); /* of a text that is over */
+    source(&scene, 3, "u5");
+    finish(&scene,
+           BEGIN "text 0 \"He\"\n" SOURCE("0", "u3") SOURCE("0", "u1")
+               SOURCE("0", "u2") "end "
+                                 "0\ntext 1 \"y\"\n" SOURCE("1", "u5") "end 1\n" ESTIMATED("1"));
+}
+
 static void text_between_two_calls_has_its_own_place(void **state) /* B46 */
 {
     (void)state;
@@ -416,6 +442,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_part_that_begins_ends_the_one_before_it),
         cmocka_unit_test(an_empty_text_begins_nothing),
+        cmocka_unit_test(sources_that_come_before_their_text_wait_for_it),
         cmocka_unit_test(text_between_two_calls_has_its_own_place),
         cmocka_unit_test(what_begins_inside_a_call_waits_until_its_arguments_are_complete),
         cmocka_unit_test(a_bracket_in_a_text_of_the_arguments_closes_nothing),
