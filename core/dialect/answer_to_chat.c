@@ -35,50 +35,14 @@ static struct acog_view finish_word(enum acog_finish_reason reason)
     ACOG_UNREACHABLE("a reason");
 }
 
-/* The provider's own word for what the client is told, as mapping back would give it. Empty: none. */
-static struct acog_view expected_native(enum acog_dialect upstream, enum acog_finish_reason reason)
-{
-    static const struct {
-        const char *stop;
-        const char *length;
-        const char *calls;
-        const char *refusal;
-    } words[ACOG_DIALECT_COUNT] = {
-        [ACOG_DIALECT_CHAT] = {"stop", "length", "tool_calls", "content_filter"},
-        [ACOG_DIALECT_MESSAGES] = {"end_turn", "max_tokens", "tool_use", "refusal"},
-        [ACOG_DIALECT_RESPONSES] = {"completed", "max_output_tokens", "completed",
-                                    "content_filter"},
-        [ACOG_DIALECT_GEMINI] = {"STOP", "MAX_TOKENS", "STOP", "SAFETY"},
-    };
-
-    switch (reason) {
-    case ACOG_FINISH_STOP:
-        return acog_view_of(words[upstream].stop);
-    case ACOG_FINISH_LENGTH:
-        return acog_view_of(words[upstream].length);
-    case ACOG_FINISH_CALLS:
-        return acog_view_of(words[upstream].calls);
-    case ACOG_FINISH_REFUSAL:
-        return acog_view_of(words[upstream].refusal);
-    case ACOG_FINISH_STOP_SEQUENCE:
-    case ACOG_FINISH_CONTEXT:
-    case ACOG_FINISH_PAUSE:
-    case ACOG_FINISH_UNKNOWN:
-        break;
-    }
-    return (struct acog_view){0};
-}
-
 /* The end of a choice: `"logprobs":null,"finish_reason":"stop"` and what else is known of it. */
 static void put_finish(struct acog_flow *flow)
 {
     const struct acog_finish *finish = &flow->finish;
-    struct acog_view native = acog_flow_name_view(&finish->native);
     acog_flow_put(flow, ACOG_VIEW("\"logprobs\":null,\"finish_reason\":\""));
     acog_flow_put(flow, finish_word(finish->reason));
     acog_flow_put(flow, ACOG_VIEW("\""));
-    if (native.len > 0 &&
-        !acog_view_equal(native, expected_native(flow->translation->upstream, finish->reason))) {
+    if (acog_flow_native_is_lost(flow)) {
         acog_flow_put(flow, ACOG_VIEW(",\"native_finish_reason\":\""));
         acog_flow_put_name(flow, &finish->native);
         acog_flow_put(flow, ACOG_VIEW("\""));

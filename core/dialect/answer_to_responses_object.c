@@ -66,21 +66,6 @@ static void put_incomplete(struct acog_flow *flow, const char *reason)
     put(flow, "}");
 }
 
-/* Words that every dialect would make of the status again; any other is told beside it (B60). */
-static bool is_lost(const struct acog_flow_name *native)
-{
-    static const char *const common[] = {
-        "stop",       "end_turn",       "tool_calls",       "tool_use",      "length",
-        "max_tokens", "content_filter", "refusal",          "function_call", "STOP",
-        "MAX_TOKENS", "completed",      "max_output_tokens"};
-    for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
-        if (acog_view_equal(acog_flow_name_view(native), acog_view_of(common[i]))) {
-            return false;
-        }
-    }
-    return native->len > 0;
-}
-
 /* What the client asked for is not at hand: the API's defaults stand for it. */
 static void put_defaults(struct acog_flow *flow)
 {
@@ -94,7 +79,7 @@ static void put_end(struct acog_flow *flow)
 {
     put(flow, ",\"usage\":");
     put_usage(flow);
-    if (is_lost(&flow->finish.native)) {
+    if (acog_flow_native_is_lost(flow)) {
         put(flow, ",\"native_finish_reason\":\"");
         acog_flow_put_name(flow, &flow->finish.native);
         put(flow, "\"");

@@ -270,6 +270,9 @@ void acog_flow_keep_inside(struct acog_flow *flow, struct acog_buffer *buffer,
 void acog_flow_keep_plain(struct acog_flow *flow, struct acog_buffer *buffer,
                           struct acog_text text);
 
+/* The provider's own word says more than the reason that was made of it (B60). */
+bool acog_flow_native_is_lost(const struct acog_flow *flow);
+
 static inline struct acog_view acog_flow_name_view(const struct acog_flow_name *name)
 {
     return (struct acog_view){.ptr = name->bytes, .len = name->len};

@@ -69,3 +69,51 @@ void acog_flow_put_id(struct acog_flow *flow, const char *prefix)
     }
     acog_flow_put_inside(flow, acog_text_plain(id));
 }
+
+/* -- why it ended ---------------------------------------------------------------------------------- */
+
+/* The one word that a provider has for a reason; empty: it has several, or none. */
+static struct acog_view usual_word(enum acog_dialect upstream, enum acog_finish_reason reason)
+{
+    static const struct {
+        const char *stop;
+        const char *length;
+        const char *calls;
+        const char *refusal;
+    } words[ACOG_DIALECT_COUNT] = {
+        [ACOG_DIALECT_CHAT] = {"stop", "length", "tool_calls", "content_filter"},
+        [ACOG_DIALECT_MESSAGES] = {"end_turn", "max_tokens", "tool_use", "refusal"},
+        [ACOG_DIALECT_RESPONSES] = {"completed", "max_output_tokens", "completed",
+                                    "content_filter"},
+        [ACOG_DIALECT_GEMINI] = {"STOP", "MAX_TOKENS", "STOP", "SAFETY"},
+    };
+
+    switch (reason) {
+    case ACOG_FINISH_STOP:
+        return acog_view_of(words[upstream].stop);
+    case ACOG_FINISH_LENGTH:
+        return acog_view_of(words[upstream].length);
+    case ACOG_FINISH_CALLS:
+        return acog_view_of(words[upstream].calls);
+    case ACOG_FINISH_REFUSAL:
+        return acog_view_of(words[upstream].refusal);
+    case ACOG_FINISH_STOP_SEQUENCE:
+    case ACOG_FINISH_CONTEXT:
+    case ACOG_FINISH_PAUSE:
+    case ACOG_FINISH_UNKNOWN:
+        break;
+    }
+    return (struct acog_view){0};
+}
+
+bool acog_flow_native_is_lost(const struct acog_flow *flow)
+{
+    enum acog_dialect upstream = flow->translation->upstream;
+    struct acog_view native = acog_flow_name_view(&flow->finish.native);
+    /* A model that refuses in so many words ends as any other. */
+    bool worded = flow->finish.reason == ACOG_FINISH_REFUSAL &&
+                  flow->kind_counts[ACOG_FLOW_REFUSAL] > 0 &&
+                  acog_view_equal(native, usual_word(upstream, ACOG_FINISH_STOP));
+    return native.len > 0 && !worded &&
+           !acog_view_equal(native, usual_word(upstream, flow->finish.reason));
+}
