@@ -30,6 +30,27 @@ static struct acog_json_value first_of(struct acog_json_value list)
     return !cursor.object && acog_json_next(&cursor) ? cursor.value : absent();
 }
 
+/* Who asks for enums as numbers ($alt=json;enum-encoding=int) gets this one so. Those above mean one thing at Vertex and
+ * another at the Gemini API. */
+static struct acog_json_value finish_word(struct acog_json_value finish)
+{
+    static const struct acog_view words[] = {{0},
+                                             {"\"STOP\"", 6},
+                                             {"\"MAX_TOKENS\"", 12},
+                                             {"\"SAFETY\"", 8},
+                                             {"\"RECITATION\"", 12},
+                                             {"\"OTHER\"", 7}};
+    int64_t number = 0;
+    if (finish.type != ACOG_JSON_NUMBER) {
+        return nonempty(finish);
+    }
+    if (!acog_json_int(finish, &number) || number <= 0) {
+        return absent();
+    }
+    return (struct acog_json_value){.type = ACOG_JSON_STRING,
+                                    .raw = words[number < 5 ? number : 5]};
+}
+
 struct acog_gemini_answer acog_gemini_read(struct acog_json_value object)
 {
     static const struct acog_view names[] = {
@@ -52,7 +73,7 @@ struct acog_gemini_answer acog_gemini_read(struct acog_json_value object)
     (void)acog_json_member(of_candidate[0], ACOG_VIEW("parts"), &answer.parts);
     (void)acog_json_member(answer.feedback, ACOG_VIEW("blockReason"), &answer.blocked);
     answer.parts = of_type(answer.parts, ACOG_JSON_ARRAY);
-    answer.finish = nonempty(of_candidate[1]);
+    answer.finish = finish_word(of_candidate[1]);
     answer.blocked = nonempty(answer.blocked);
     answer.is_answer =
         answer.candidate.type == ACOG_JSON_OBJECT || acog_json_present(answer.blocked);

@@ -13,6 +13,7 @@ import sys
 
 import corpus
 import exceptions
+import oddities
 import readings
 import rotation
 import schemas
@@ -29,7 +30,8 @@ REASONS = {
                  "model_context_window_exceeded": "context", "refusal": "refusal", "pause_turn": "pause"},
     "responses": {"completed": "stop", "max_output_tokens": "length", "content_filter": "refusal"},
     "gemini": {"STOP": "stop", "MAX_TOKENS": "length", "SAFETY": "refusal", "RECITATION": "refusal",
-               "PROHIBITED_CONTENT": "refusal", "BLOCKLIST": "refusal", "SPII": "refusal", "OTHER": "refusal"},
+               "PROHIBITED_CONTENT": "refusal", "BLOCKLIST": "refusal", "SPII": "refusal", "OTHER": "refusal",
+               1: "stop", 2: "length", 3: "refusal", 4: "refusal"},
 }
 
 # What each client is told then (B60).
@@ -198,10 +200,14 @@ def main():
     tried, ends, readers = collections.Counter(), collections.Counter(), collections.Counter()
     for answer, client, commands in asked:
         tried[answer.dialect, "stream" if answer.stream else "whole", client] += 1
+        book.tries(answer.id, f"{answer.dialect}>{client}")
         ends[ended(answer) if answer.stream else "whole"] += 1
         wrong = verdict(answer, client, [next(results) for _ in commands])
         readers[readings.direct(answer.dialect, answer.stream, answer.text)[1]] += 1
-        if wrong:
+        odd = wrong and oddities.kind(answer, wrong)
+        if odd:
+            book.stands_on(odd)
+        elif wrong:
             book.note(answer.id, f"{answer.dialect}>{client}", wrong)
     for (upstream, how, client), count in sorted(tried.items()):
         print(f"{upstream} {how} for {client}: {count}")

@@ -60,6 +60,7 @@ def main():
     whole = [(answer, client, got["sse"]) for (answer, client), got in zip(asked, results) if outcome(got) == "complete"]
     book = exceptions.Book("node", complete)
     for (answer, client, sse), told in zip(whole, by_node(folder, [(client, sse) for _, client, sse in whole])):
+        book.tries(answer.id, f"{answer.dialect}>{client}")
         seen = comparable(client, WHOLE[client](told["message"]) if "message" in told else told["unreadable"])
         wanted = comparable(client, what_python_reads(client, sse))
         if seen != wanted:

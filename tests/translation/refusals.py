@@ -104,6 +104,22 @@ def broken_history(dialect, body, target):
     return False
 
 
+def nameless_call(dialect, body, target):
+    """A call of a kind that the API does not have, or without its function."""
+    return any(not isinstance((call.get("function") or call.get("custom") or {}).get("name"), str)
+               for turn in turns(dialect, body) for call in listed(turn.get("tool_calls")))
+
+
+def formless(dialect, body, target):
+    """A format that is to hold a schema, and holds none."""
+    form = body.get("response_format") or {}
+    return form.get("type") == "json_schema" and not isinstance((form.get("json_schema") or {}).get("schema"), dict)
+
+
+def no_model(dialect, body, target):
+    return not isinstance(body.get("model"), str)
+
+
 def nothing_said(dialect, body, target):
     return not any(turn.get("role") in ("user", "assistant", "tool") and turn.get("content") for turn in
                    turns(dialect, body))
@@ -139,6 +155,9 @@ GROUNDS = [
     ("transform_errors: a medium the dialect has no part for",
      "audio|video|a file must be|by its address|data URL", medium_not_taken),
     ("decision 13: broken tool history", "answers no|a call has no name|must be a string", broken_history),
+    ("decision 13: a call without a name", "a call has no name", nameless_call),
+    ("decision 13: a format without its schema", "schema: must be an object", formless),
+    ("B117: no model", "model: required", no_model),
     ("decision 13: a conversation that says nothing", "no message that says anything", nothing_said),
     ("B10: a limit below one token", "must be at least 1", limit_of_none),
     ("B09: a tool is chosen that is not declared", "tool_choice", undeclared_choice),

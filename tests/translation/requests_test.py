@@ -67,6 +67,7 @@ def main():
     for (case, command), answer in zip(pairs, answers):
         tried[case.dialect, command["to"]] += 1
         way = f"{case.dialect}>{command['to']} {command['model']}"
+        book.tries(case.id, way)
         if "refused" in answer:
             ground = refusals.ground(case.dialect, case.text, command["to"], answer["refused"])
             if ground:

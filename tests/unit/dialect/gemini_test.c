@@ -40,6 +40,7 @@ static void what_came_out_is_told_whatever_the_client_speaks(void **state)
          "]},\"finishReason\":\"STOP\"}]}",
          TOOL | STOP},
         {"{\"candidates\":[{\"finishReason\":\"MAX_TOKENS\"}]}", STOP},
+        {"{\"candidates\":[{\"finishReason\":2}]}", STOP}, /* enums as numbers */
         {"{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"\"}]},\"finishReason\":\"STOP\"}]}",
          STOP},
         {"{\"candidates\":[{\"content\":{},\"finishReason\":\"STOP\"}],\"usageMetadata\":{"
@@ -79,6 +80,7 @@ static void an_empty_answer_that_a_filter_explains_is_a_refusal(void **state)
     static const char *const bodies[] = {
         "{\"candidates\":[{\"content\":{},\"finishReason\":\"SAFETY\"}]}",
         "{\"candidates\":[{\"finishReason\":\"SPII\"}]}",
+        "{\"candidates\":[{\"finishReason\":3}]}",
         "{\"promptFeedback\":{\"blockReason\":\"MODEL_ARMOR\"}}",
         ("{\"candidates\":[],\"promptFeedback\":{\"blockReason\":\"SAFETY\"},\"usageMetadata\":{"
          "\"promptTokenCount\":12,\"totalTokenCount\":12}}"),
