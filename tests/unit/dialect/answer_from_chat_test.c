@@ -426,6 +426,24 @@ static void calls_without_ids_get_some(void **state)
                 "arguments 0 \"}\"\nend 0\nfinish calls \"function_call\", 1 in, 1 out\n");
 }
 
+/* Text Generation Inference */
+static void one_id_for_all_calls_is_that_of_the_first(void **state)
+{
+    (void)state;
+    const char *wanted = "begin \"c\" \"m\"\ncall 0 \"0\" \"f\"\narguments 0 \"{}\"\nend 0\n"
+                         "call 1 \"call_e3cc405339aefcf4_1\" \"g\"\narguments 1 \"{}\"\nend 1\n"
+                         "call 2 \"call_e3cc405339aefcf4_2\" \"h\"\narguments 2 \"{}\"\nend 2\n"
+                         "finish calls \"tool_calls\", 1 in, 1 out\n";
+#define ALL ENTRY("0", "0", "f", "{}") "," ENTRY("1", "0", "g", "{}") "," ENTRY("2", "0", "h", "{}")
+    streamed_as(CALLS(ALL) FINISH("tool_calls") USAGE("1", "1") DONE, wanted);
+    whole_as(
+        "{\"id\":\"c\",\"model\":\"m\",\"choices\":[{\"index\":0,\"message\":{\"tool_calls\":[" ALL
+        "]},\"finish_reason\":\"tool_calls\"}],\"usage\":{\"prompt_tokens\":1,"
+        "\"completion_tokens\":1}}",
+        wanted);
+#undef ALL
+}
+
 static void arguments_as_an_object_are_json_text(void **state)
 {
     (void)state;
@@ -544,6 +562,7 @@ int main(void)
         cmocka_unit_test(an_id_told_again_begins_nothing),
         cmocka_unit_test(a_call_waits_for_its_name),
         cmocka_unit_test(calls_without_ids_get_some),
+        cmocka_unit_test(one_id_for_all_calls_is_that_of_the_first),
         cmocka_unit_test(arguments_as_an_object_are_json_text),
         cmocka_unit_test(null_for_arguments_is_no_arguments),
         cmocka_unit_test(a_thought_signature_belongs_to_its_call),
