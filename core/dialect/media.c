@@ -21,7 +21,20 @@ bool acog_media_is_type(struct acog_view type)
 
 struct acog_view acog_media_registered_type(struct acog_view type)
 {
-    return acog_view_equal(type, ACOG_VIEW("image/jpg")) ? ACOG_VIEW("image/jpeg") : type;
+    static const struct acog_view types[] = {
+        {"image/jpeg", 10}, {"image/png", 9},        {"image/gif", 9},
+        {"image/webp", 10}, {"application/pdf", 15}, {"text/plain", 10},
+    };
+
+    if (acog_view_equal_nocase(type, ACOG_VIEW("image/jpg"))) {
+        return types[0];
+    }
+    for (size_t i = 0; i < COUNT(types); i++) {
+        if (acog_view_equal_nocase(type, types[i])) {
+            return types[i];
+        }
+    }
+    return type;
 }
 
 enum acog_code acog_media_read_url(struct acog_text url, struct acog_arena *arena,

@@ -15,7 +15,7 @@ enum acog_code acog_media_read_file(struct acog_text data, struct acog_json_valu
                                     struct acog_arena *arena,
                                     struct acog_media *media) ACOG_MUST_CHECK;
 
-/* The registered spelling of a type that clients misspell: "image/jpg" is "image/jpeg", which alone the providers take. */
+/* The registered spelling of a type that clients spell otherwise, as "image/jpg" and "image/PNG": it alone is taken. */
 struct acog_view acog_media_registered_type(struct acog_view type);
 
 /* Bytes are what their type says, whatever the place for them is called. Without a type that says anything the kind

@@ -46,6 +46,7 @@ static void a_data_url_is_a_type_and_bytes(void **state)
     base64("data:text/plain;charset=utf-8;base64,QQ==", false, "text/plain", "QQ==");
     base64("data:image/svg+xml;base64,", false, "image/svg+xml", "");
     base64("data:image/jpg;base64,/9j", false, "image/jpeg", "/9j"); /* misspelt */
+    base64("data:image/PNG;base64,/9j", false, "image/png", "/9j");
 }
 
 /* What is no type would come between quotes. */
