@@ -468,10 +468,12 @@ bool acog_flow_call_has_arguments(struct acog_flow *flow, uint32_t key)
 
 void acog_flow_arguments(struct acog_flow *flow, uint32_t key, struct acog_text piece)
 {
-    if (!alive(flow) || piece.bytes.len == 0) {
-        return;
+    bool schema = flow->schema_call_seen && flow->schema_key == key;
+    bool any = schema ? flow->schema_told : acog_flow_call_has_arguments(flow, key);
+    if (!alive(flow) || piece.bytes.len == 0 || (!any && acog_text_is_blank(piece))) {
+        return; /* white space alone is no JSON: such a call has none */
     }
-    if (flow->schema_call_seen && flow->schema_key == key) {
+    if (schema) {
         flow->schema_told = true;
         text_or_wait(flow, ACOG_FLOW_TEXT, key, piece);
         return;
