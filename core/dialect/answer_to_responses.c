@@ -4,7 +4,7 @@
  *
  *   message    ( content_part.added  delta*  annotation*  done  content_part.done )+   texts and refusals in a row
  *   reasoning  ( summary_part.added  delta*  done  summary_part.done )?
- *   call       delta*  done
+ *   call       delta*  done                            of a custom tool, at its end: its input is an argument's text
  *
  * The last event holds all items once more, so that they are gathered on the way, capped; the whole form is that alone.
  * What is opaque stands in a reasoning item: of reasoning in its own, of a call in one behind the call, under a tag with
@@ -313,27 +313,57 @@ static void end_reasoning(struct acog_flow *flow, struct responses_writer *write
 
 /* -- calls ----------------------------------------------------------------------------------------- */
 
+static bool is_custom(const struct acog_flow_part *part)
+{
+    return part->identity != NULL && part->identity->custom;
+}
+
+static struct acog_view name_of(const struct acog_flow_part *part)
+{
+    return part->identity != NULL ? part->identity->name : acog_flow_name_view(&part->call_name);
+}
+
+static void keep_member(struct acog_flow *flow, struct acog_buffer *out, const char *name,
+                        struct acog_view characters)
+{
+    keep(flow, out, ",\"");
+    keep(flow, out, name);
+    keep(flow, out, "\":\"");
+    acog_flow_keep_inside(flow, out, acog_text_plain(characters));
+    keep(flow, out, "\"");
+}
+
 static void make_call(struct acog_flow *flow, struct responses_writer *writer,
                       const struct acog_flow_part *part, const char *status)
 {
     struct acog_buffer *item = &writer->item;
-    begin_item(flow, writer, "function_call");
-    keep(flow, item, ",\"status\":\"");
-    keep(flow, item, status);
-    keep(flow, item, "\",\"arguments\":\"");
+    begin_item(flow, writer, is_custom(part) ? "custom_tool_call" : "function_call");
+    keep_member(flow, item, "status", acog_view_of(status));
+    keep(flow, item, is_custom(part) ? ",\"input\":\"" : ",\"arguments\":\"");
     keep_buffer(flow, item, &writer->text);
-    keep(flow, item, "\",\"call_id\":\"");
-    acog_flow_keep_inside(flow, item, acog_text_plain(acog_flow_name_view(&part->call_id)));
-    keep(flow, item, "\",\"name\":\"");
-    acog_flow_keep_inside(flow, item, acog_text_plain(acog_flow_name_view(&part->call_name)));
-    keep(flow, item, "\"}");
+    keep(flow, item, "\"");
+    keep_member(flow, item, "call_id", acog_flow_name_view(&part->call_id));
+    keep_member(flow, item, "name", name_of(part));
+    if (part->identity != NULL && part->identity->name_space.len > 0) {
+        keep_member(flow, item, "namespace", part->identity->name_space);
+    }
+    keep(flow, item, "}");
 }
 
+static void begin_call(struct acog_flow *flow, struct responses_writer *writer,
+                       const struct acog_flow_part *part)
+{
+    name_item(flow, writer, is_custom(part) ? "ctc_" : "fc_");
+    make_call(flow, writer, part, "in_progress");
+    announce(flow, writer);
+}
+
+/* A custom tool's are told when they are complete. */
 static void put_arguments(struct acog_flow *flow, struct responses_writer *writer,
-                          struct acog_text piece)
+                          const struct acog_flow_part *part, struct acog_text piece)
 {
     acog_flow_keep_inside(flow, &writer->text, piece);
-    if (writer->stream) {
+    if (writer->stream && !is_custom(part)) {
         begin_item_event(flow, writer, "response.function_call_arguments.delta", NULL);
         put(flow, ",\"delta\":\"");
         acog_flow_put_inside(flow, piece);
@@ -342,18 +372,65 @@ static void put_arguments(struct acog_flow *flow, struct responses_writer *write
     }
 }
 
-static void end_call(struct acog_flow *flow, struct responses_writer *writer,
-                     const struct acog_flow_part *part)
+/* The text out of the arguments of a function that was told for a custom tool. Arguments of any other form, or that are
+ * cut, are what the model said: the client's tool will judge them. */
+static void take_input(struct acog_flow *flow, struct responses_writer *writer)
+{
+    struct acog_json_value object;
+    struct acog_json_value input = {.escaped = false};
+    struct acog_json_error error;
+    struct acog_buffer *characters = &writer->item;
+    acog_buffer_clear(characters, SIZE_MAX);
+    acog_flow_keep_plain(
+        flow, characters,
+        (struct acog_text){.bytes = acog_buffer_view(&writer->text), .escaped = true});
+    bool found = flow->code == ACOG_OK &&
+                 acog_json_check(acog_buffer_view(characters), ACOG_JSON_DEPTH_MAX, &object,
+                                 &error) == ACOG_OK &&
+                 object.type == ACOG_JSON_OBJECT &&
+                 acog_json_member(object, ACOG_VIEW(ACOG_IDENTITY_ARGUMENT), &input) &&
+                 input.type == ACOG_JSON_STRING;
+    if (found) {
+        acog_buffer_clear(&writer->text, SIZE_MAX);
+        acog_flow_keep(flow, &writer->text, acog_text_of(input).bytes);
+    }
+}
+
+static void end_arguments(struct acog_flow *flow, struct responses_writer *writer,
+                          const struct acog_flow_part *part)
 {
     if (!part->begun) {
-        put_arguments(flow, writer, acog_text_plain(ACOG_VIEW("{}")));
+        put_arguments(flow, writer, part, acog_text_plain(ACOG_VIEW("{}")));
     }
     if (writer->stream) {
         begin_item_event(flow, writer, "response.function_call_arguments.done", NULL);
         put(flow, ",\"name\":\"");
-        acog_flow_put_name(flow, &part->call_name);
+        acog_flow_put_inside(flow, acog_text_plain(name_of(part)));
         put(flow, "\"");
         end_with_text(flow, writer, "arguments");
+    }
+}
+
+static void end_input(struct acog_flow *flow, struct responses_writer *writer)
+{
+    take_input(flow, writer);
+    if (writer->stream && writer->text.len > 0) {
+        begin_item_event(flow, writer, "response.custom_tool_call_input.delta", NULL);
+        end_with_text(flow, writer, "delta");
+    }
+    if (writer->stream) {
+        begin_item_event(flow, writer, "response.custom_tool_call_input.done", NULL);
+        end_with_text(flow, writer, "input");
+    }
+}
+
+static void end_call(struct acog_flow *flow, struct responses_writer *writer,
+                     const struct acog_flow_part *part)
+{
+    if (is_custom(part)) {
+        end_input(flow, writer);
+    } else {
+        end_arguments(flow, writer, part);
     }
     make_call(flow, writer, part, "completed");
     complete_item(flow, writer);
@@ -422,9 +499,7 @@ static void part_begin(struct acog_flow *flow, void *state, const struct acog_fl
         break;
     case ACOG_FLOW_CALL:
         close_message(flow, writer, "completed");
-        name_item(flow, writer, "fc_");
-        make_call(flow, writer, part, "in_progress");
-        announce(flow, writer);
+        begin_call(flow, writer, part);
         break;
     }
 }
@@ -462,7 +537,7 @@ static void part_text(struct acog_flow *flow, void *state, const struct acog_flo
         put_delta(flow, writer, "response.reasoning_summary_text.delta", "summary_index", text);
         break;
     case ACOG_FLOW_CALL:
-        put_arguments(flow, writer, text);
+        put_arguments(flow, writer, part, text);
         return;
     }
     if (writer->stream) {

@@ -4,14 +4,20 @@
 
 #include "conversation.h"
 
-/* A text, or a list of items. */
+/* A text, or a list of items. Behind the tools. */
 void acog_responses_read_input(struct acog_conversation_builder *builder,
                                struct acog_json_value input);
 
 void acog_responses_read_tools(struct acog_conversation_builder *builder,
                                struct acog_json_value tools);
+
 /* Behind the tools. */
 void acog_responses_read_tool_choice(struct acog_conversation_builder *builder,
                                      struct acog_json_value value);
+
+/* The name that upstreams know for a tool of the history that is custom or in a namespace. Behind the tools. */
+struct acog_text acog_responses_told_name(struct acog_conversation_builder *builder,
+                                          struct acog_json_value name_space,
+                                          struct acog_json_value name);
 
 #endif

@@ -9,6 +9,8 @@
 #include "media.h"
 #include "read_responses.h"
 
+#include <string.h>
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Where the part at hand goes, and where it stands. */
@@ -286,7 +288,9 @@ enum item_member {
     ACOG_ITEM_STATUS,
     ACOG_ITEM_CALL_ID,
     ACOG_ITEM_NAME,
+    ACOG_ITEM_NAMESPACE,
     ACOG_ITEM_ARGUMENTS,
+    ACOG_ITEM_INPUT,
     ACOG_ITEM_OUTPUT,
     ACOG_ITEM_SUMMARY,
     ACOG_ITEM_ENCRYPTED,
@@ -301,7 +305,9 @@ static const struct acog_view item_names[ACOG_ITEM_MEMBER_COUNT] = {
     [ACOG_ITEM_STATUS] = {"status", 6},
     [ACOG_ITEM_CALL_ID] = {"call_id", 7},
     [ACOG_ITEM_NAME] = {"name", 4},
+    [ACOG_ITEM_NAMESPACE] = {"namespace", 9},
     [ACOG_ITEM_ARGUMENTS] = {"arguments", 9},
+    [ACOG_ITEM_INPUT] = {"input", 5},
     [ACOG_ITEM_OUTPUT] = {"output", 6},
     [ACOG_ITEM_SUMMARY] = {"summary", 7},
     [ACOG_ITEM_ENCRYPTED] = {"encrypted_content", 17},
@@ -325,19 +331,54 @@ static void read_message(struct acog_conversation_builder *builder, struct place
     read_content(builder, place, found[ACOG_ITEM_CONTENT]);
 }
 
+/* The type of an item, for messages to the client. */
+static struct acog_view type_of(const struct acog_json_value *found)
+{
+    return acog_view_slice(acog_text_of(found[ACOG_ITEM_TYPE]).bytes, 0, 64);
+}
+
+/* A text as the arguments of the function that a custom tool is told as (identity.h). */
+static struct acog_text text_arguments(struct acog_conversation_builder *builder,
+                                       struct acog_json_value input)
+{
+    const struct acog_view before = ACOG_VIEW("{\"" ACOG_IDENTITY_ARGUMENT "\":");
+    struct acog_view text = is_string(input) ? input.raw : ACOG_VIEW("\"\"");
+    size_t bytes = before.len + text.len + 1;
+    char *arguments = acog_arena_take(builder->arena, bytes);
+    if (arguments == NULL) {
+        builder->code = ACOG_NO_MEMORY;
+        return (struct acog_text){.escaped = false};
+    }
+    memcpy(arguments, before.ptr, before.len);
+    memcpy(arguments + before.len, text.ptr, text.len);
+    arguments[bytes - 1] = '}';
+    return acog_text_plain((struct acog_view){.ptr = arguments, .len = bytes});
+}
+
 static void read_call(struct acog_conversation_builder *builder, const struct place *place,
                       const struct acog_json_value *found)
 {
+    bool custom = is_type(found[ACOG_ITEM_TYPE], "custom_tool_call");
     if (!acog_leaf_has_text(found[ACOG_ITEM_CALL_ID]) ||
         !acog_leaf_has_text(found[ACOG_ITEM_NAME])) {
-        acog_builder_refuse(builder, "input[%zu]: a function_call must have call_id and name",
-                            place->item);
+        struct acog_view type = type_of(found);
+        acog_builder_refuse(builder, "input[%zu]: a %.*s must have call_id and name", place->item,
+                            ACOG_VIEW_FMT(type));
         return;
     }
     struct acog_part *part = acog_builder_part(builder, ACOG_TURN_ASSISTANT, ACOG_PART_TOOL_CALL);
-    if (part != NULL) {
-        part->id = acog_text_of(found[ACOG_ITEM_CALL_ID]);
-        part->name = acog_text_of(found[ACOG_ITEM_NAME]);
+    if (part == NULL) {
+        return;
+    }
+    part->id = acog_text_of(found[ACOG_ITEM_CALL_ID]);
+    part->name = acog_text_of(found[ACOG_ITEM_NAME]);
+    if (custom || acog_leaf_has_text(found[ACOG_ITEM_NAMESPACE])) {
+        part->name =
+            acog_responses_told_name(builder, found[ACOG_ITEM_NAMESPACE], found[ACOG_ITEM_NAME]);
+    }
+    if (custom) {
+        part->arguments = text_arguments(builder, found[ACOG_ITEM_INPUT]);
+    } else {
         part->arguments = found[ACOG_ITEM_ARGUMENTS].type == ACOG_JSON_OBJECT
                               ? acog_text_plain(found[ACOG_ITEM_ARGUMENTS].raw)
                               : acog_text_of(found[ACOG_ITEM_ARGUMENTS]);
@@ -348,8 +389,9 @@ static void read_result(struct acog_conversation_builder *builder, struct place 
                         const struct acog_json_value *found)
 {
     if (!acog_leaf_has_text(found[ACOG_ITEM_CALL_ID])) {
-        acog_builder_refuse(builder, "input[%zu]: a function_call_output must have call_id",
-                            place->item);
+        struct acog_view type = type_of(found);
+        acog_builder_refuse(builder, "input[%zu]: a %.*s must have call_id", place->item,
+                            ACOG_VIEW_FMT(type));
         return;
     }
     struct acog_part *part = acog_builder_part(builder, ACOG_TURN_USER, ACOG_PART_TOOL_RESULT);
@@ -489,9 +531,9 @@ static void read_item(struct acog_conversation_builder *builder, size_t index,
     bool typed = acog_leaf_has_text(type);
     if (is_type(type, "message") || (!typed && acog_json_present(found[ACOG_ITEM_ROLE]))) {
         read_message(builder, &place, found);
-    } else if (is_type(type, "function_call")) {
+    } else if (is_type(type, "function_call") || is_type(type, "custom_tool_call")) {
         read_call(builder, &place, found);
-    } else if (is_type(type, "function_call_output")) {
+    } else if (is_type(type, "function_call_output") || is_type(type, "custom_tool_call_output")) {
         read_result(builder, &place, found);
     } else if (is_type(type, "reasoning")) {
         read_reasoning(builder, found);

@@ -1,15 +1,121 @@
-/* read_responses_tools.c - the tools of a request of OpenAI Responses, and which of them may be called. */
+/* read_responses_tools.c - the tools of a request of OpenAI Responses, and which of them may be called.
+ *
+ * A namespace groups functions of the client's, and a custom tool takes a text: both are told as functions, and come back
+ * as what they are (identity.h). A grammar that the text must follow no other provider holds its model to: it is
+ * described to the model, and named as dropped.
+ */
+#include "acog/contract.h"
+#include "id_index.h"
 #include "leaf.h"
 #include "read_responses.h"
 
+#include <string.h>
+
 #define ALLOWED_TOOLS_MAX 256 /* in a tool_choice; OpenAI takes half as many tools */
+#define NAMESPACE_DESCRIPTION_MAX \
+    1024 /* in bytes: it is told with each function of the namespace */
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* A name of ours, for what is dropped inside an object. */
+#define NAME(text)                                                                 \
+    ((struct acog_json_value){.raw = {"\"" text "\"", sizeof("\"" text "\"") - 1}, \
+                              .type = ACOG_JSON_STRING})
+
 /* -- tools ----------------------------------------------------------------------------------------- */
 
-static void read_tool(struct acog_conversation_builder *builder, size_t index,
-                      struct acog_json_value value)
+struct tools_reader {
+    struct acog_conversation_builder *builder;
+    struct acog_tool_identity **identity_end; /* where the next one is linked */
+    size_t identity_count;
+    size_t index; /* of the tool that is read */
+    /* of the namespace that it is in: */
+    bool inside;
+    size_t inner;                 /* the tool's place there */
+    struct acog_view name_space;  /* characters */
+    struct acog_json_value about; /* STRING or absent: its description */
+};
+
+static void refuse_tool(struct tools_reader *reader, const char *what)
+{
+    if (reader->inside) {
+        acog_builder_refuse(reader->builder, "tools[%zu].tools[%zu]%s", reader->index,
+                            reader->inner, what);
+    } else {
+        acog_builder_refuse(reader->builder, "tools[%zu]%s", reader->index, what);
+    }
+}
+
+static struct acog_view characters_of(struct acog_conversation_builder *builder,
+                                      struct acog_json_value string)
+{
+    struct acog_view characters = {0};
+    if (builder->code == ACOG_OK) {
+        builder->code = acog_text_characters(acog_text_of(string), builder->arena, &characters);
+    }
+    return characters;
+}
+
+static void identify(struct tools_reader *reader, struct acog_tool *tool, bool custom)
+{
+    struct acog_conversation_builder *builder = reader->builder;
+    struct acog_view name = characters_of(builder, tool->name);
+    if (name.len > ACOG_IDENTITY_NAME_MAX || reader->name_space.len > ACOG_IDENTITY_NAME_MAX) {
+        refuse_tool(reader, ": a name is longer than 256 bytes");
+    } else if (reader->identity_count == ACOG_IDENTITIES_MAX) {
+        refuse_tool(reader, ": more than 512 tools are custom or in namespaces");
+    }
+    struct acog_tool_identity *identity =
+        builder->code == ACOG_OK ? acog_arena_take(builder->arena, sizeof(*identity)) : NULL;
+    if (identity == NULL) {
+        builder->code = builder->code == ACOG_OK ? ACOG_NO_MEMORY : builder->code;
+        return;
+    }
+    *identity = acog_identity_make(reader->name_space, name);
+    identity->custom = custom;
+    tool->identity = identity;
+    *reader->identity_end = identity;
+    reader->identity_end = &identity->next;
+    reader->identity_count++;
+}
+
+/* Those of the texts that say something as one, blank lines between them. */
+static struct acog_json_value join(struct acog_conversation_builder *builder,
+                                   const struct acog_text *texts, size_t count)
+{
+    const struct acog_view gap = ACOG_VIEW("\\n\\n");
+    struct acog_json_value none = {.escaped = false};
+    struct acog_buffer joined;
+    size_t bytes = 2;
+    for (size_t i = 0; i < count; i++) {
+        bytes += texts[i].bytes.len + gap.len;
+    }
+    char *memory = acog_arena_take(builder->arena, bytes);
+    if (memory == NULL) {
+        builder->code = ACOG_NO_MEMORY;
+        return none;
+    }
+    acog_buffer_init_over(&joined, memory, bytes);
+    enum acog_code code = acog_buffer_append(&joined, ACOG_VIEW("\""));
+    for (size_t i = 0; i < count; i++) {
+        bool says = texts[i].bytes.len > 0;
+        if (code == ACOG_OK && says && joined.len > 1) {
+            code = acog_buffer_append(&joined, gap);
+        }
+        if (code == ACOG_OK && says) {
+            code = acog_text_append_inside(&joined, texts[i]);
+        }
+    }
+    if (code == ACOG_OK) {
+        code = acog_buffer_append(&joined, ACOG_VIEW("\""));
+    }
+    ACOG_ASSERT(code == ACOG_OK);
+    struct acog_json_value value = {
+        .raw = acog_buffer_view(&joined), .type = ACOG_JSON_STRING, .escaped = true};
+    return joined.len > 2 ? value : none;
+}
+
+static void read_function(struct tools_reader *reader, struct acog_json_value value)
 {
     enum {
         ACOG_FOUND_TYPE,
@@ -22,48 +128,265 @@ static void read_tool(struct acog_conversation_builder *builder, size_t index,
     static const struct acog_view names[] = {{"type", 4},         {"name", 4},
                                              {"description", 11}, {"parameters", 10},
                                              {"strict", 6},       {"cache_control", 13}};
-    struct acog_json_value found[COUNT(names)] = {{.escaped = false}};
-    if (value.type == ACOG_JSON_OBJECT) {
-        acog_json_members(value, names, found, COUNT(names));
-    }
-    if (!acog_leaf_has_text(found[ACOG_FOUND_TYPE])) {
-        acog_builder_refuse(builder, "tools[%zu].type: must be a string", index);
-        return;
-    }
-    bool function = acog_json_text_is(found[ACOG_FOUND_TYPE], ACOG_VIEW("function"));
-    if (function && !acog_leaf_has_text(found[ACOG_FOUND_TOOL_NAME])) {
-        acog_builder_refuse(builder, "tools[%zu].name: must be a string", index);
-        return;
-    }
+    struct acog_json_value found[COUNT(names)];
+    acog_json_members(value, names, found, COUNT(names));
     struct acog_json_value schema = found[ACOG_FOUND_PARAMETERS];
-    if (function && acog_leaf_is_given(schema) && schema.type != ACOG_JSON_OBJECT) {
-        acog_builder_refuse(builder, "tools[%zu].parameters: must be an object", index);
+    if (!acog_leaf_has_text(found[ACOG_FOUND_TOOL_NAME])) {
+        refuse_tool(reader, ".name: must be a string");
         return;
     }
-    struct acog_tool *tool = acog_builder_tool(builder);
+    if (acog_leaf_is_given(schema) && schema.type != ACOG_JSON_OBJECT) {
+        refuse_tool(reader, ".parameters: must be an object");
+        return;
+    }
+    struct acog_tool *tool = acog_builder_tool(reader->builder);
     if (tool == NULL) {
         return;
     }
-    tool->name = acog_leaf_of_type(found[ACOG_FOUND_TOOL_NAME], ACOG_JSON_STRING);
-    if (!function) {
-        tool->foreign = acog_text_of(found[ACOG_FOUND_TYPE]).bytes;
-        return;
-    }
+    tool->name = found[ACOG_FOUND_TOOL_NAME];
     tool->description = acog_leaf_of_type(found[ACOG_FOUND_DESCRIPTION], ACOG_JSON_STRING);
     tool->schema = acog_leaf_of_type(schema, ACOG_JSON_OBJECT);
     tool->strict = acog_leaf_bool(found[ACOG_FOUND_STRICT]);
     tool->cache = acog_leaf_of_type(found[ACOG_FOUND_CACHE], ACOG_JSON_OBJECT);
-    acog_builder_unknown_members(builder, ACOG_VIEW("tools"), value, names, COUNT(names));
+    if (reader->inside) {
+        const struct acog_text texts[] = {acog_text_of(reader->about),
+                                          acog_text_of(tool->description)};
+        tool->description = join(reader->builder, texts, COUNT(texts));
+        identify(reader, tool, false);
+    }
+    acog_builder_unknown_members(reader->builder, ACOG_VIEW("tools"), value, names, COUNT(names));
+}
+
+/* The grammar's definition, and what it is; both empty: there is none. */
+static struct acog_text grammar_of(struct acog_json_value format, struct acog_text *heading)
+{
+    static const struct acog_view names[] = {{"syntax", 6}, {"definition", 10}};
+    struct acog_json_value found[COUNT(names)] = {{.escaped = false}};
+    if (format.type == ACOG_JSON_OBJECT) {
+        acog_json_members(format, names, found, COUNT(names));
+    }
+    struct acog_text definition = acog_text_of(found[1]);
+    if (definition.bytes.len == 0) {
+        *heading = definition;
+    } else if (acog_json_text_is(found[0], ACOG_VIEW("regex"))) {
+        *heading = acog_text_plain(ACOG_VIEW("The input must match this regular expression:"));
+    } else {
+        *heading = acog_text_plain(ACOG_VIEW("The input must match this grammar:"));
+    }
+    return definition;
+}
+
+static bool is_plain_text(struct acog_json_value format)
+{
+    struct acog_json_value type = {.escaped = false};
+    return !acog_leaf_is_given(format) ||
+           (format.type == ACOG_JSON_OBJECT && acog_json_member(format, ACOG_VIEW("type"), &type) &&
+            acog_json_text_is(type, ACOG_VIEW("text")));
+}
+
+/* A function with one argument. */
+static void read_custom(struct tools_reader *reader, struct acog_json_value value)
+{
+    enum {
+        ACOG_FOUND_TYPE,
+        ACOG_FOUND_TOOL_NAME,
+        ACOG_FOUND_DESCRIPTION,
+        ACOG_FOUND_FORMAT,
+        ACOG_FOUND_CACHE
+    };
+    static const struct acog_view names[] = {
+        {"type", 4}, {"name", 4}, {"description", 11}, {"format", 6}, {"cache_control", 13}};
+    const struct acog_view schema =
+        ACOG_VIEW("{\"type\":\"object\",\"properties\":{\"" ACOG_IDENTITY_ARGUMENT
+                  "\":{\"type\":\"string\"}},\"required\":[\"" ACOG_IDENTITY_ARGUMENT
+                  "\"],\"additionalProperties\":false}");
+    struct acog_json_value found[COUNT(names)];
+    acog_json_members(value, names, found, COUNT(names));
+    if (!acog_leaf_has_text(found[ACOG_FOUND_TOOL_NAME])) {
+        refuse_tool(reader, ".name: must be a string");
+        return;
+    }
+    struct acog_tool *tool = acog_builder_tool(reader->builder);
+    if (tool == NULL) {
+        return;
+    }
+    struct acog_text texts[4] = {acog_text_of(reader->about),
+                                 acog_text_of(found[ACOG_FOUND_DESCRIPTION])};
+    texts[3] = grammar_of(found[ACOG_FOUND_FORMAT], &texts[2]);
+    tool->name = found[ACOG_FOUND_TOOL_NAME];
+    tool->description = join(reader->builder, texts, COUNT(texts));
+    tool->schema = (struct acog_json_value){.raw = schema, .type = ACOG_JSON_OBJECT};
+    tool->cache = acog_leaf_of_type(found[ACOG_FOUND_CACHE], ACOG_JSON_OBJECT);
+    identify(reader, tool, true);
+    if (!is_plain_text(found[ACOG_FOUND_FORMAT])) {
+        acog_builder_unknown(reader->builder, NAME("tools.format"));
+    }
+    acog_builder_unknown_members(reader->builder, ACOG_VIEW("tools"), value, names, COUNT(names));
+}
+
+static void read_tool(struct tools_reader *reader, struct acog_json_value value);
+
+static void read_namespace(struct tools_reader *reader, struct acog_json_value value)
+{
+    enum {
+        ACOG_FOUND_TYPE,
+        ACOG_FOUND_NAMESPACE_NAME,
+        ACOG_FOUND_DESCRIPTION,
+        ACOG_FOUND_TOOLS
+    };
+    static const struct acog_view names[] = {
+        {"type", 4}, {"name", 4}, {"description", 11}, {"tools", 5}};
+    struct acog_json_value found[COUNT(names)];
+    acog_json_members(value, names, found, COUNT(names));
+    if (!acog_leaf_has_text(found[ACOG_FOUND_NAMESPACE_NAME])) {
+        refuse_tool(reader, ".name: must be a string");
+        return;
+    }
+    if (found[ACOG_FOUND_TOOLS].type != ACOG_JSON_ARRAY) {
+        refuse_tool(reader, ".tools: must be a list");
+        return;
+    }
+    reader->about = acog_leaf_of_type(found[ACOG_FOUND_DESCRIPTION], ACOG_JSON_STRING);
+    if (reader->about.raw.len > NAMESPACE_DESCRIPTION_MAX) {
+        reader->about = (struct acog_json_value){.escaped = false};
+        acog_builder_unknown(reader->builder, NAME("tools.description"));
+    }
+    reader->name_space = characters_of(reader->builder, found[ACOG_FOUND_NAMESPACE_NAME]);
+    reader->inside = true;
+    struct acog_json_cursor cursor = acog_json_enter(found[ACOG_FOUND_TOOLS]);
+    for (reader->inner = 0; reader->builder->code == ACOG_OK && acog_json_next(&cursor);
+         reader->inner++) {
+        read_tool(reader, cursor.value);
+    }
+    reader->inside = false;
+    reader->name_space = (struct acog_view){0};
+    reader->about = (struct acog_json_value){.escaped = false};
+    acog_builder_unknown_members(reader->builder, ACOG_VIEW("tools"), value, names, COUNT(names));
+}
+
+static void read_foreign(struct tools_reader *reader, struct acog_json_value value,
+                         struct acog_json_value type)
+{
+    struct acog_json_value name = {.escaped = false};
+    struct acog_tool *tool = acog_builder_tool(reader->builder);
+    if (tool != NULL) {
+        (void)acog_json_member(value, ACOG_VIEW("name"), &name);
+        tool->name = acog_leaf_of_type(name, ACOG_JSON_STRING);
+        tool->foreign = acog_text_of(type).bytes;
+    }
+}
+
+static void read_tool(struct tools_reader *reader, struct acog_json_value value)
+{
+    struct acog_json_value type = {.escaped = false};
+    if (value.type == ACOG_JSON_OBJECT) {
+        (void)acog_json_member(value, ACOG_VIEW("type"), &type);
+    }
+    if (!acog_leaf_has_text(type)) {
+        refuse_tool(reader, ".type: must be a string");
+    } else if (acog_json_text_is(type, ACOG_VIEW("function"))) {
+        read_function(reader, value);
+    } else if (acog_json_text_is(type, ACOG_VIEW("custom"))) {
+        read_custom(reader, value);
+    } else if (reader->inside) {
+        refuse_tool(reader, ".type: must be function or custom in a namespace");
+    } else if (acog_json_text_is(type, ACOG_VIEW("namespace"))) {
+        read_namespace(reader, value);
+    } else {
+        read_foreign(reader, value, type);
+    }
+}
+
+/* -- the names that are told ----------------------------------------------------------------------- */
+
+/* As a STRING: its characters need no escapes. */
+static struct acog_json_value keep_told(struct acog_conversation_builder *builder,
+                                        struct acog_view told)
+{
+    char *raw = acog_arena_take(builder->arena, told.len + 2);
+    if (raw == NULL) {
+        builder->code = ACOG_NO_MEMORY;
+        return (struct acog_json_value){.escaped = false};
+    }
+    raw[0] = '"';
+    memcpy(raw + 1, told.ptr, told.len);
+    raw[told.len + 1] = '"';
+    return (struct acog_json_value){.raw = {.ptr = raw, .len = told.len + 2},
+                                    .type = ACOG_JSON_STRING};
+}
+
+static void tell_name(struct acog_conversation_builder *builder, struct acog_tool *tool,
+                      struct acog_id_index *taken)
+{
+    char memory[ACOG_IDENTITY_TOLD_MAX];
+    struct acog_view told = acog_identity_told_name(tool->identity, false, memory);
+    if (acog_id_index_find(taken, told) != NULL) {
+        told = acog_identity_told_name(tool->identity, true, memory);
+    }
+    if (acog_id_index_find(taken, told) != NULL) {
+        acog_builder_refuse(builder, "tools: two would be told as \"%.*s\"", ACOG_VIEW_FMT(told));
+        return;
+    }
+    tool->name = keep_told(builder, told);
+    tool->identity->told = acog_text_of(tool->name).bytes;
+    acog_id_index_add(taken, tool->identity->told, tool);
+}
+
+/* No two tools under one name: functions keep theirs. */
+static void tell_names(struct acog_conversation_builder *builder)
+{
+    struct acog_tool *tools = builder->conversation->tools;
+    struct acog_id_index taken = {.room = 0};
+    size_t count = 0;
+    for (const struct acog_tool *tool = tools; tool != NULL; tool = tool->next) {
+        count++;
+    }
+    if (builder->code == ACOG_OK) {
+        builder->code = acog_id_index_init(&taken, count, builder->arena);
+    }
+    for (struct acog_tool *tool = tools; tool != NULL && builder->code == ACOG_OK;
+         tool = tool->next) {
+        if (tool->identity == NULL) {
+            acog_id_index_add(&taken, characters_of(builder, tool->name), tool);
+        }
+    }
+    for (struct acog_tool *tool = tools; tool != NULL && builder->code == ACOG_OK;
+         tool = tool->next) {
+        if (tool->identity != NULL) {
+            tell_name(builder, tool, &taken);
+        }
+    }
 }
 
 void acog_responses_read_tools(struct acog_conversation_builder *builder,
                                struct acog_json_value tools)
 {
+    struct tools_reader reader = {.builder = builder,
+                                  .identity_end = &builder->conversation->identities};
     struct acog_json_cursor cursor = acog_json_enter(tools);
-    size_t index = 0;
     while (tools.type == ACOG_JSON_ARRAY && acog_json_next(&cursor)) {
-        read_tool(builder, index++, cursor.value);
+        read_tool(&reader, cursor.value);
+        reader.index++;
     }
+    if (reader.identity_count > 0) {
+        tell_names(builder);
+    }
+}
+
+/* A tool that is not declared (any more) goes up under the name that it would have. */
+struct acog_text acog_responses_told_name(struct acog_conversation_builder *builder,
+                                          struct acog_json_value name_space,
+                                          struct acog_json_value name)
+{
+    char memory[ACOG_IDENTITY_TOLD_MAX];
+    struct acog_tool_identity called =
+        acog_identity_make(characters_of(builder, name_space), characters_of(builder, name));
+    const struct acog_tool_identity *known =
+        acog_identity_find(builder->conversation->identities, &called);
+    if (known != NULL) {
+        return acog_text_plain(known->told);
+    }
+    return acog_text_of(keep_told(builder, acog_identity_told_name(&called, false, memory)));
 }
 
 /* -- tool choice ----------------------------------------------------------------------------------- */
@@ -71,34 +394,49 @@ void acog_responses_read_tools(struct acog_conversation_builder *builder,
 struct choice {
     struct acog_json_value type;
     struct acog_json_value name;
+    struct acog_json_value name_space;
     struct acog_json_value mode;
     struct acog_json_value tools;
 };
 
 static struct choice choice_of(struct acog_json_value object)
 {
-    static const struct acog_view names[] = {{"type", 4}, {"name", 4}, {"mode", 4}, {"tools", 5}};
+    static const struct acog_view names[] = {
+        {"type", 4}, {"name", 4}, {"namespace", 9}, {"mode", 4}, {"tools", 5}};
     struct acog_json_value found[COUNT(names)] = {{.escaped = false}};
     if (object.type == ACOG_JSON_OBJECT) {
         acog_json_members(object, names, found, COUNT(names));
     }
-    return (struct choice){found[0], found[1], found[2], found[3]};
+    return (struct choice){found[0], found[1], found[2], found[3], found[4]};
 }
 
-/* A function by its name, anything else by its type. */
+/* A function by its name, `told`, and a foreign tool by its type. A tool in a namespace need not be named with it, but
+ * may be, and so may the namespace alone. */
+static bool means(const struct choice *entry, const struct acog_tool *tool, struct acog_view told)
+{
+    const struct acog_tool_identity *identity = tool->identity;
+    if (identity == NULL) {
+        bool foreign = tool->foreign.len > 0;
+        return (foreign || !acog_leaf_is_given(entry->name_space)) &&
+               acog_json_text_is(foreign ? entry->type : entry->name, told);
+    }
+    if (acog_json_text_is(entry->type, ACOG_VIEW("namespace"))) {
+        return acog_json_text_is(entry->name, identity->name_space);
+    }
+    return acog_json_text_is(entry->name, identity->name) &&
+           (!acog_leaf_is_given(entry->name_space) ||
+            acog_json_text_is(entry->name_space, identity->name_space));
+}
+
 static bool is_allowed(struct acog_conversation_builder *builder, const struct acog_tool *tool,
                        struct acog_json_value allowed)
 {
-    struct acog_view wanted = tool->foreign;
+    struct acog_view told =
+        tool->foreign.len > 0 ? tool->foreign : characters_of(builder, tool->name);
     struct acog_json_cursor cursor = acog_json_enter(allowed);
-    if (wanted.len == 0 &&
-        acog_text_characters(acog_text_of(tool->name), builder->arena, &wanted) != ACOG_OK) {
-        builder->code = ACOG_NO_MEMORY;
-        return false;
-    }
-    while (acog_json_next(&cursor)) {
+    while (builder->code == ACOG_OK && acog_json_next(&cursor)) {
         struct choice entry = choice_of(cursor.value);
-        if (acog_json_text_is(tool->foreign.len == 0 ? entry.name : entry.type, wanted)) {
+        if (means(&entry, tool, told)) {
             return true;
         }
     }
@@ -144,6 +482,30 @@ static void keep_allowed(struct acog_conversation_builder *builder, struct acog_
     }
 }
 
+/* The name under which the chosen tool is told. A function that is in no namespace has its name for itself. */
+static struct acog_json_value chosen_name(struct acog_conversation_builder *builder,
+                                          const struct choice *choice)
+{
+    const struct acog_tool *tool = builder->conversation->tools;
+    const struct acog_tool *chosen = NULL;
+    for (; tool != NULL && builder->code == ACOG_OK; tool = tool->next) {
+        if (tool->foreign.len > 0 || !means(choice, tool, characters_of(builder, tool->name))) {
+            continue;
+        }
+        if (tool->identity == NULL) {
+            return tool->name;
+        }
+        if (chosen != NULL) {
+            acog_builder_refuse(builder, "tool_choice: more than one tool has that name");
+        }
+        chosen = tool;
+    }
+    if (chosen == NULL && acog_leaf_is_given(choice->name_space)) {
+        acog_builder_refuse(builder, "tool_choice: no tool of that namespace has that name");
+    }
+    return chosen != NULL ? chosen->name : acog_leaf_of_type(choice->name, ACOG_JSON_STRING);
+}
+
 static void read_choice_word(struct acog_conversation_builder *builder, struct acog_json_value word,
                              const char *place)
 {
@@ -173,9 +535,10 @@ void acog_responses_read_tool_choice(struct acog_conversation_builder *builder,
     if (acog_json_text_is(choice.type, ACOG_VIEW("allowed_tools"))) {
         keep_allowed(builder, choice.tools);
         read_choice_word(builder, choice.mode, "tool_choice.mode");
-    } else if (acog_json_text_is(choice.type, ACOG_VIEW("function"))) {
+    } else if (acog_json_text_is(choice.type, ACOG_VIEW("function")) ||
+               acog_json_text_is(choice.type, ACOG_VIEW("custom"))) {
         builder->conversation->tool_choice = ACOG_TOOL_CHOICE_NAMED;
-        builder->conversation->tool_choice_name = acog_leaf_of_type(choice.name, ACOG_JSON_STRING);
+        builder->conversation->tool_choice_name = chosen_name(builder, &choice);
     } else {
         struct acog_view type = acog_view_slice(acog_text_of(choice.type).bytes, 0, 64);
         acog_builder_refuse(builder,

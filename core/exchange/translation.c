@@ -134,6 +134,7 @@ void acog_exchange_forget_conversation(struct acog_exchange *exchange,
     exchange->conversation = NULL;
     live->dropped = (struct acog_view){0};
     live->translation.dropped = (struct acog_view){0};
+    live->translation.identities = NULL; /* the translator has its own */
 }
 
 void acog_exchange_forget_request(struct acog_exchange_attempt *attempt)

@@ -3,13 +3,14 @@ transform_errors.json names. Each ground is a name and a test of (dialect, reque
 import json
 import re
 
-FUNCTION_TOOLS = {"chat": {"function"}, "messages": {None, "custom"}, "responses": {"function"}}
+FUNCTION_TOOLS = {"chat": {"function"}, "messages": {None, "custom"}, "responses": {"function", "namespace", "custom"}}
 KNOWN_PARTS = {
     "chat": {"text", "image_url", "input_audio", "file", "refusal", "document_url", "video_url", "thinking"},
     "messages": {"text", "image", "document", "thinking", "redacted_thinking", "tool_use", "tool_result"},
     "responses": {"input_text", "output_text", "input_image", "input_file", "refusal", "reasoning_text", "summary_text"},
 }
-KNOWN_ITEMS = {None, "message", "function_call", "function_call_output", "reasoning"}
+CALLS, RESULTS = ("function_call", "custom_tool_call"), ("function_call_output", "custom_tool_call_output")
+KNOWN_ITEMS = {None, "message", "reasoning", *CALLS, *RESULTS}
 KEPT_STATE = ("previous_response_id", "conversation", "prompt", "background")
 FOREIGN_FIELDS = ("web_search_options", "container", "mcp_servers", "inference_geo")
 
@@ -25,7 +26,7 @@ def turns(dialect, body):
 def parts(dialect, body):
     """All parts of all turns, those inside tool results too."""
     for turn in turns(dialect, body):
-        for part in listed(turn.get("output" if turn.get("type") == "function_call_output" else "content")):
+        for part in listed(turn.get("output" if turn.get("type") in RESULTS else "content")):
             yield part
             yield from listed(part.get("content"))
 
@@ -49,8 +50,14 @@ def other_than_text(dialect, body, target):
 def foreign_tool(dialect, body, target):
     choice = body.get("tool_choice")
     chosen = isinstance(choice, dict) and choice.get("type") not in (
-        "function", "tool", "auto", "any", "none", "allowed_tools")
+        "function", "custom", "tool", "auto", "any", "none", "allowed_tools")
     return chosen or any(tool.get("type") not in FUNCTION_TOOLS[dialect] for tool in listed(body.get("tools")))
+
+
+def custom_tool(dialect, body, target):
+    """Of a Responses client, in a namespace or not."""
+    tools = [tool for tool in listed(body.get("tools")) for tool in (tool, *listed(tool.get("tools")))]
+    return target == "messages" and any(tool.get("type") == "custom" for tool in tools)
 
 
 def foreign_part(dialect, body, target):
@@ -85,13 +92,13 @@ def unenforceable_schema(dialect, body, target):
 def calls_of(turn):
     called = [call.get("id") for call in listed(turn.get("tool_calls"))]
     called += [part.get("id") for part in listed(turn.get("content")) if part.get("type") == "tool_use"]
-    return called + ([turn.get("call_id")] if turn.get("type") == "function_call" else [])
+    return called + ([turn.get("call_id")] if turn.get("type") in CALLS else [])
 
 
 def results_of(turn):
     told = [part.get("tool_use_id") for part in listed(turn.get("content")) if part.get("type") == "tool_result"]
     told += [turn.get("tool_call_id")] if turn.get("role") == "tool" else []
-    return told + ([turn.get("call_id")] if turn.get("type") == "function_call_output" else [])
+    return told + ([turn.get("call_id")] if turn.get("type") in RESULTS else [])
 
 
 def broken_history(dialect, body, target):
@@ -138,7 +145,7 @@ def undeclared_choice(dialect, body, target):
 def begun_by_the_assistant(dialect, body, target):
     first = [turn for turn in turns(dialect, body) if turn.get("role") not in ("system", "developer")]
     return target == "messages" and bool(first) and (
-        first[0].get("role") == "assistant" or first[0].get("type") in ("reasoning", "function_call"))
+        first[0].get("role") == "assistant" or first[0].get("type") in ("reasoning", *CALLS))
 
 
 # In the words of the refusal (a pattern of them) and from the request: both must agree.
@@ -149,6 +156,7 @@ GROUNDS = [
     ("decision 14: a service of one provider", "what it asks for does not exist", foreign_field),
     ("decision 14: an answer that is not text", "modalities", other_than_text),
     ("decision 14: server tools", "a tool of type|tool_choice", foreign_tool),
+    ("transform_errors: a custom tool at Anthropic", "no custom tools", custom_tool),
     ("decision 14: what only its own provider reads", "the conversation holds a", foreign_part),
     ("decision 14: a file kept elsewhere", "a file (that|by)", file_elsewhere),
     ("decision 14: a schema that cannot be enforced", "structured output|format of its answer", unenforceable_schema),

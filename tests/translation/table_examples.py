@@ -2,7 +2,8 @@
 
 A request row: for each client dialect that has the feature, what is added to a plain request; `seen`: a piece of the
 body that each upstream dialect gets when it is carried (a pair's own, or the dialect's). `model`: whose rules hold, by
-upstream dialect. An answer row: for each upstream dialect the answer; `seen`: a piece of what each client gets.
+upstream dialect. An answer row: for each upstream dialect the answer; `seen`: a piece of what each client gets; `asked`:
+what the client asked with, where only such a client gets the answer.
 """
 import json
 
@@ -14,6 +15,8 @@ CALL = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{\"
 TOOL = {"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}}
 AN_TOOL = {"name": "f", "description": "d", "input_schema": {"type": "object", "properties": {}}}
 RS_TOOL = {"type": "function", "name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}, "strict": False}
+RS_SPACE = {"type": "namespace", "name": "n", "description": "D", "tools": [RS_TOOL]}
+TEXT_SCHEMA = '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}'
 MARK = {"type": "ephemeral", "ttl": "1h"}
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 SCHEMA_TEXT = json.dumps(SCHEMA, separators=(",", ":"))
@@ -367,8 +370,26 @@ REQUESTS = {
                                                                      {"type": "web_search_tool_result", "tool_use_id": "s", "content": []},
                                                                      {"type": "text", "text": "A"}]}, USER),
         "responses": responses(USER, {"type": "compaction", "encrypted_content": "x"}, USER), "seen": {}},
-    "custom tools, whose input is a text": {
-        "chat": chat(tools=[{"type": "custom", "custom": {"name": "c"}}]), "responses": responses(tools=[{"type": "custom", "name": "c"}]), "seen": {}},
+    "function of a namespace": {
+        "responses": responses(tools=[RS_SPACE, RS_TOOL]),
+        "seen": {"chat": '"name":"n__f","description":"D\\n\\nd"', "messages": '"name":"n__f","description":"D\\n\\nd"',
+                 "gemini": '"name":"n__f","description":"D\\n\\nd"'}},
+    "tool choice of a function of a namespace": {
+        "responses": responses(tools=[RS_SPACE], tool_choice={"type": "function", "name": "f"}),
+        "seen": {"chat": '"tool_choice":{"type":"function","function":{"name":"n__f"}}', "messages": '"tool_choice":{"type":"tool","name":"n__f"',
+                 "gemini": '"allowedFunctionNames":["n__f"]'}},
+    "call of a function of a namespace, and its result": {
+        "responses": responses(USER, dict(CALL, namespace="n"), {"type": "function_call_output", "call_id": "c1", "output": "R"}),
+        "seen": {"chat": '{"name":"n__f","arguments":"{\\"a\\":1}"}', "messages": '"name":"n__f","input":{"a":1}', "gemini": '"name":"n__f","args":{"a":1}'}},
+    "custom tool, whose input is a text": {
+        "chat": chat(tools=[{"type": "custom", "custom": {"name": "c"}}]), "responses": responses(tools=[{"type": "custom", "name": "c"}]),
+        "seen": {"chat": f'"parameters":{TEXT_SCHEMA}', "gemini": f'"parametersJsonSchema":{TEXT_SCHEMA}'}},
+    "grammar of a custom tool": {
+        "responses": responses(tools=[{"type": "custom", "name": "c", "format": {"type": "grammar", "syntax": "lark", "definition": "start: 1"}}]),
+        "seen": {"chat": 'grammar:\\n\\nstart: 1"', "gemini": 'grammar:\\n\\nstart: 1"'}},
+    "call of a custom tool, and its result": {
+        "responses": responses(USER, {"type": "custom_tool_call", "call_id": "c1", "name": "c", "input": "a"}, {"type": "custom_tool_call_output", "call_id": "c1", "output": "R"}),
+        "seen": {"chat": '"arguments":"{\\"input\\":\\"a\\"}"', "messages": '"input":{"input":"a"}', "gemini": '"args":{"input":"a"}'}},
     "container": {"messages": messages(container="c_1"), "seen": {}},
     "mcp_servers": {"messages": messages(mcp_servers=[{"type": "url", "name": "m", "url": "https://x.example"}]), "seen": {}},
     "inference_geo": {"messages": messages(inference_geo="us"), "seen": {}},
@@ -418,6 +439,15 @@ def told(*parts):
 OUT = {"type": "output_text", "text": "A", "annotations": []}
 TEXT = {"type": "text", "text": "A"}
 FOUND = {"type": "url_citation", "url": "https://s.example", "title": "S", "start_index": 0, "end_index": 1}
+
+def calls_of(name, arguments):
+    """One call, in the answer of each provider that is not OpenAI's Responses."""
+    call = {"id": "c1", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+    return {"chat": chat_answer({"content": None, "tool_calls": [call]}, "tool_calls"),
+            "messages": messages_answer({"type": "tool_use", "id": "c1", "name": name, "input": arguments}, stop="tool_use"),
+            "gemini": gemini_answer({"functionCall": {"id": "c1", "name": name, "args": arguments}})}
+
+
 ANSWERS = {
     "answer: text": {
         "chat": chat_answer({"content": "A"}), "messages": messages_answer(TEXT), "responses": responses_answer(told(OUT)), "gemini": gemini_answer({"text": "A"}),
@@ -438,6 +468,12 @@ ANSWERS = {
         "chat": chat_answer({"content": None, "tool_calls": CALLED["tool_calls"]}, "tool_calls"), "messages": messages_answer(USED["content"][0], stop="tool_use"),
         "responses": responses_answer(dict(CALL, id="fc_1", status="completed")), "gemini": gemini_answer({"functionCall": {"id": "c1", "name": "f", "args": {"a": 1}}}),
         "seen": {"chat": '"finish_reason":"tool_calls"', "messages": '"input":{"a":1}', "responses": '"arguments":"{\\"a\\":1}"'}},
+    "answer: call of a function of a namespace": {
+        "asked": {"responses": responses(tools=[RS_SPACE])}, **calls_of("n__f", {"a": 1}),
+        "seen": {"responses": '"name":"f","namespace":"n"'}},
+    "answer: call of a custom tool": {
+        "asked": {"responses": responses(tools=[{"type": "custom", "name": "c"}])}, **calls_of("c", {"input": "x\ny"}),
+        "seen": {"responses": '"type":"custom_tool_call","status":"completed","input":"x\\ny"'}},
     "answer: refusal in the model's words": {
         "chat": chat_answer({"content": None, "refusal": "no"}), "responses": responses_answer(told({"type": "refusal", "refusal": "no"})),
         "seen": {"chat": '"refusal":"no"', "messages": '{"type":"text","text":"no"}', "responses": '{"type":"refusal","refusal":"no"}'}},

@@ -45,7 +45,11 @@ def request_command(row, client, upstream):
 
 
 def answer_command(row, client, upstream):
-    return {"op": "whole", "client": client, "upstream": upstream, "body": json.dumps(row[upstream], ensure_ascii=False, separators=(",", ":"))}
+    command = {"op": "whole", "client": client, "upstream": upstream,
+               "body": json.dumps(row[upstream], ensure_ascii=False, separators=(",", ":"))}
+    if client in row.get("asked", {}):
+        command["request"] = json.dumps({"model": "m", **row["asked"][client]})
+    return command
 
 
 def seen(row, client, upstream, where):
@@ -86,7 +90,7 @@ def cases():
         is_answer = name in table_examples.ANSWERS
         for client, upstream in PAIRS:
             source = upstream if is_answer else client
-            if source in row:
+            if source in row and (not is_answer or client in row.get("asked", (client,))):
                 command = answer_command if is_answer else request_command
                 yield name, row, client, upstream, is_answer, command(row, client, upstream)
 

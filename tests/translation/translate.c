@@ -7,6 +7,7 @@
  *   {"op":"stream","client":"chat","upstream":"messages","sse":"…","piece":1}
  *       -> {"sse":"…","complete":true}   or {"error":"…","sse":"what went out before"}
  *
+ * With `request`, the client's body, an answer is told to the client that asked for it so.
  * `model` chooses the rules (acog.model); `usage_asked` is as in acog/translate.h. `piece` bytes of the stream are fed at a
  * time; 0 or none: all at once.
  */
@@ -163,6 +164,24 @@ static json_t *translate_request(const json_t *command, struct acog_arena *arena
                      (int)translation.schema_by_tool);
 }
 
+/* The client's tools, of the answer to a request that is given. */
+static void know_tools(const json_t *command, struct acog_arena *arena,
+                       struct acog_translation *translation)
+{
+    struct acog_request_problem problem = {{0}};
+    const struct acog_conversation *conversation = NULL;
+    struct acog_view body = text_of(command, "request");
+    struct acog_buffer request;
+    acog_buffer_init(&request, BODY_MAX);
+    if (body.len == 0 ||
+        acog_conversation_read(acog_dialect_surface(translation->client), body, arena,
+                               &conversation, &problem) != ACOG_OK ||
+        acog_conversation_write(conversation, translation, arena, &request) != ACOG_OK) {
+        translation->identities = NULL;
+    }
+    acog_buffer_fini(&request);
+}
+
 /* -- answers --------------------------------------------------------------------------------------- */
 
 static json_t *translate_whole(const json_t *command, struct acog_arena *arena,
@@ -180,6 +199,7 @@ static json_t *translate_whole(const json_t *command, struct acog_arena *arena,
     if (code == ACOG_OK && answer.is_error) {
         return json_pack("{s:o}", "error", of_bytes(failure.message));
     }
+    know_tools(command, arena, &translation);
     struct acog_translator *translator = acog_translator_new(&translation);
     if (code == ACOG_OK) {
         code = acog_translator_whole(translator, body, arena, out);
@@ -258,6 +278,7 @@ static json_t *translate_stream(const json_t *command, struct acog_arena *arena,
     struct acog_model_rules rules = acog_model_rules_default(upstream);
     struct acog_translation translation = translation_of(command, client, upstream, &rules);
     translation.stream = true;
+    know_tools(command, arena, &translation);
     struct acog_view sse = text_of(command, "sse");
     json_int_t piece = json_integer_value(json_object_get(command, "piece"));
     struct stream stream = {

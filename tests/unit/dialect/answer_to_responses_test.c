@@ -303,6 +303,97 @@ items_are_numbered_without_gaps_and_a_call_without_arguments_has_empty_ones(void
         "'arguments':'{}','call_id':'c1','name':'f'}]" USAGE("1", "1", "2") "\n");
 }
 
+/* -- tools that the client calls otherwise --------------------------------------------------------- */
+
+/* A function in a namespace, and two custom tools. */
+static void begin_with_identities(struct run *run, const struct acog_answer_writer_form *form)
+{
+    struct acog_tool_identity patch = {.name = {"patch", 5}, .told = {"patch", 5}, .custom = true};
+    struct acog_tool_identity script = {.name_space = {"n", 1},
+                                        .name = {"run", 3},
+                                        .told = {"n__run", 6},
+                                        .custom = true,
+                                        .next = &patch};
+    struct acog_tool_identity close = {.name_space = {"ag\"ents", 7},
+                                       .name = {"close", 5},
+                                       .told = {"ag_ents__close", 14},
+                                       .next = &script};
+    begin(run, ACOG_DIALECT_CHAT, form);
+    acog_flow_fini(&run->flow);
+    run->translation.identities = &close;
+    assert_int_equal(acog_flow_init(&run->flow, &run->translation, form), ACOG_OK);
+    run->translation.identities = NULL;
+    run->flow.out = &run->out;
+    acog_flow_begin(&run->flow, text("c"), text("m"));
+}
+
+static void a_call_comes_back_under_its_namespace(void **state)
+{
+    (void)state;
+    struct run run;
+    begin_with_identities(&run, &acog_responses_stream_form);
+    acog_flow_call(&run.flow, 0, text("call_1"), text("ag_ents__close"));
+    acog_flow_arguments(&run.flow, 0, text("{\"x\":2}"));
+    usage(&run, 1, 2);
+    streams(&run,
+            "output_item.added 0 {'id':'fc_c_0','type':'function_call','status':'in_progress',"
+            "'arguments':'','call_id':'call_1','name':'close','namespace':'ag\\'ents'}\n"
+            "function_call_arguments.delta 'fc_c_0' 0 '{\\'x\\':2}'\n"
+            "function_call_arguments.done 'fc_c_0' 0 'close' '{\\'x\\':2}'\n"
+            "output_item.done 0 {'id':'fc_c_0','type':'function_call','status':'completed',"
+            "'arguments':'{\\'x\\':2}','call_id':'call_1','name':'close','namespace':"
+            "'ag\\'ents'}\n"
+            "completed 'resp_c' 'm' 'completed' null [{'id':'fc_c_0','type':'function_call',"
+            "'status':'completed','arguments':'{\\'x\\':2}','call_id':'call_1','name':'close',"
+            "'namespace':'ag\\'ents'}]" USAGE("1", "2", "3") "\n");
+}
+
+static void a_call_of_a_custom_tool_is_told_with_its_text_at_its_end(void **state)
+{
+    (void)state;
+    struct run run;
+    begin_with_identities(&run, &acog_responses_stream_form);
+    acog_flow_call(&run.flow, 0, text("call_1"), text("patch"));
+    acog_flow_arguments(&run.flow, 0, text("{\"input\": \"a\\"));
+    acog_flow_arguments(&run.flow, 0, text("n\\\"b\\\"\"}"));
+    usage(&run, 1, 2);
+    streams(&run,
+            "output_item.added 0 {'id':'ctc_c_0','type':'custom_tool_call','status':'in_progress',"
+            "'input':'','call_id':'call_1','name':'patch'}\n"
+            "custom_tool_call_input.delta 'ctc_c_0' 0 'a\\n\\'b\\''\n"
+            "custom_tool_call_input.done 'ctc_c_0' 0 'a\\n\\'b\\''\n"
+            "output_item.done 0 {'id':'ctc_c_0','type':'custom_tool_call','status':'completed',"
+            "'input':'a\\n\\'b\\'','call_id':'call_1','name':'patch'}\n"
+            "completed 'resp_c' 'm' 'completed' null [{'id':'ctc_c_0','type':'custom_tool_call',"
+            "'status':'completed','input':'a\\n\\'b\\'','call_id':'call_1','name':'patch'}]" USAGE(
+                "1", "2", "3") "\n");
+}
+
+/* Whatever the model said arrives: the client's tool judges it. */
+static void
+an_input_that_is_not_there_is_empty_and_one_of_another_form_is_what_was_said(void **state)
+{
+    (void)state;
+    struct run run;
+    begin_with_identities(&run, &acog_responses_whole_form);
+    acog_flow_call(&run.flow, 0, text("c0"), text("n__run"));
+    acog_flow_part_end(&run.flow, 0);
+    acog_flow_call(&run.flow, 1, text("c1"), text("patch"));
+    acog_flow_arguments(&run.flow, 1, text("{\"patch\":\"x\"}"));
+    acog_flow_call(&run.flow, 2, text("c2"), text("patch"));
+    acog_flow_arguments(&run.flow, 2, text("{\"input\":\"cut"));
+    acog_flow_finish(&run.flow, ACOG_FINISH_LENGTH, text("length"));
+    usage(&run, 1, 2);
+    is_whole(&run,
+             " 'resp_c' 'm' 'incomplete' {'reason':'max_output_tokens'} ["
+             "{'id':'ctc_c_0','type':'custom_tool_call','status':'completed','input':'','call_id':"
+             "'c0','name':'run','namespace':'n'},"
+             "{'id':'ctc_c_1','type':'custom_tool_call','status':'completed','input':"
+             "'{\\'patch\\':\\'x\\'}','call_id':'c1','name':'patch'},"
+             "{'id':'ctc_c_2','type':'custom_tool_call','status':'completed','input':"
+             "'{\\'input\\':\\'cut','call_id':'c2','name':'patch'}]" USAGE("1", "2", "3"));
+}
+
 static void reasoning_is_a_summary_and_what_is_sealed_of_it(void **state)
 {
     (void)state;
@@ -495,6 +586,7 @@ static void how_it_ended_is_told_and_the_native_word_where_that_is_lost(void **s
             ENDS("incomplete", CUT, " 'model_context_window_exceeded'"));
     ends_as(ACOG_FINISH_PAUSE, "pause_turn", ENDS("incomplete", CUT, " 'pause_turn'"));
     ends_as(ACOG_FINISH_UNKNOWN, "novel", ENDS("incomplete", CUT, " 'novel'"));
+    ends_as(ACOG_FINISH_UNKNOWN, "stop", ENDS("incomplete", CUT, " 'stop'")); /* no word of Anthropic's */
     ends_as(ACOG_FINISH_REFUSAL, "refusal", ENDS("incomplete", "{'reason':'content_filter'}", ""));
 }
 
@@ -653,6 +745,10 @@ int main(void)
         cmocka_unit_test(a_call_is_an_item_with_its_arguments),
         cmocka_unit_test(
             items_are_numbered_without_gaps_and_a_call_without_arguments_has_empty_ones),
+        cmocka_unit_test(a_call_comes_back_under_its_namespace),
+        cmocka_unit_test(a_call_of_a_custom_tool_is_told_with_its_text_at_its_end),
+        cmocka_unit_test(
+            an_input_that_is_not_there_is_empty_and_one_of_another_form_is_what_was_said),
         cmocka_unit_test(reasoning_is_a_summary_and_what_is_sealed_of_it),
         cmocka_unit_test(a_refusal_shares_the_message_of_the_text_before_it),
         cmocka_unit_test(a_source_is_told_with_the_text_so_far),

@@ -1,140 +1,6 @@
-/* read_responses_test.c - what a client's Responses request means. Bodies have ' for ". */
-#include "acog/translate.h"
-#include "core/dialect/conversation.h"
-#include "tests/support/check.h"
-#include "tests/support/conversation_shown.h"
+/* read_responses_test.c - what a client's Responses request means, but for its tools. */
+#include "responses_body.h"
 #include "tests/support/memory_sweep.h"
-#include "tests/support/quotes.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define BYTES_MAX ((size_t)1 << 18U)
-
-struct bench {
-    struct acog_arena arena;
-    struct acog_request_problem problem;
-    const struct acog_conversation *conversation;
-    char *body;
-};
-
-static enum acog_code read_body(struct bench *bench, const char *body)
-{
-    memset(bench, 0, sizeof(*bench));
-    acog_arena_init(&bench->arena, BYTES_MAX);
-    bench->body = with_quotes(body);
-    return acog_conversation_read(ACOG_SURFACE_RESPONSES, acog_view_of(bench->body), &bench->arena,
-                                  &bench->conversation, &bench->problem);
-}
-
-static void end(struct bench *bench)
-{
-    acog_arena_fini(&bench->arena);
-    free(bench->body);
-}
-
-static void is_read_as(const char *body, const char *expected)
-{
-    struct bench bench;
-    struct acog_buffer shown;
-    char *wanted = with_quotes(expected);
-    acog_buffer_init(&shown, BYTES_MAX);
-    if (read_body(&bench, body) != ACOG_OK) {
-        fail_msg("%s\n%s", body, bench.problem.text);
-    }
-    show_conversation(&shown, bench.conversation);
-    if (!acog_view_equal(acog_buffer_view(&shown), acog_view_of(wanted))) {
-        fail_msg("%s\nis read as\n%.*s\nnot as\n%s", body, (int)shown.len, shown.ptr, wanted);
-    }
-    acog_buffer_fini(&shown);
-    free(wanted);
-    end(&bench);
-}
-
-static void items_are_read_as(const char *items, const char *expected)
-{
-    char body[4096];
-    int length = snprintf(body, sizeof(body), "{'model':'m','input':[%s]}", items);
-    assert_true(length > 0 && (size_t)length < sizeof(body));
-    is_read_as(body, expected);
-}
-
-static void is_refused(const char *body, const char *problem)
-{
-    struct bench bench;
-    char *wanted = with_quotes(problem);
-    enum acog_code code = read_body(&bench, body);
-    if (code != ACOG_INVALID || strstr(bench.problem.text, wanted) == NULL) {
-        fail_msg("%s\ncode %d, problem %s", body, (int)code, bench.problem.text);
-    }
-    free(wanted);
-    end(&bench);
-}
-
-static void items_are_refused(const char *items, const char *problem)
-{
-    char body[4096];
-    int length = snprintf(body, sizeof(body), "{'model':'m','input':[%s]}", items);
-    assert_true(length > 0 && (size_t)length < sizeof(body));
-    is_refused(body, problem);
-}
-
-/* A body with one user message and `more`, ready to be looked at. */
-static const struct acog_conversation *with(struct bench *bench, const char *more)
-{
-    char body[4096];
-    int length = snprintf(body, sizeof(body), "{'model':'m','input':'x'%s}", more);
-    assert_true(length > 0 && (size_t)length < sizeof(body));
-    enum acog_code code = read_body(bench, body);
-    if (code != ACOG_OK) {
-        fail_msg("%s\n%s", body, bench->problem.text);
-    }
-    return bench->conversation;
-}
-
-static bool names(const struct acog_conversation *conversation, const char *name)
-{
-    const struct acog_unknown_field *unknown = conversation->unknown;
-    while (unknown != NULL && !acog_json_text_is(unknown->name, acog_view_of(name))) {
-        unknown = unknown->next;
-    }
-    return unknown != NULL;
-}
-
-static bool has(const struct acog_conversation *conversation, enum acog_field field)
-{
-    return acog_json_present(conversation->fields[field]);
-}
-
-static bool is(struct acog_json_value value, const char *raw)
-{
-    char *wanted = with_quotes(raw);
-    bool equal = acog_view_equal(value.raw, acog_view_of(wanted));
-    free(wanted);
-    return equal;
-}
-
-/* Why it does not fit a messages upstream; empty: it does. */
-static const char *objection(struct bench *bench, const char *more)
-{
-    struct acog_model_rules rules = acog_model_rules_default(ACOG_DIALECT_MESSAGES);
-    rules.schema = ACOG_SCHEMA_NATIVE;
-    (void)with(bench, more);
-    enum acog_code code =
-        acog_conversation_fits(bench->conversation, ACOG_DIALECT_MESSAGES, &rules, &bench->problem);
-    return code == ACOG_OK ? "" : bench->problem.text;
-}
-
-static void does_not_fit(const char *more, const char *problem)
-{
-    struct bench bench;
-    const char *why = objection(&bench, more);
-    if (strstr(why, problem) == NULL) {
-        fail_msg("%s\nproblem: %s", more, why);
-    }
-    end(&bench);
-}
 
 /* -- messages -------------------------------------------------------------------------------------- */
 
@@ -311,6 +177,41 @@ static void a_broken_tool_history_is_refused_with_its_place(void **state)
                       "the arguments of the call 'f1' are not a JSON object");
 }
 
+static void calls_of_the_history_go_up_under_the_names_that_are_told(void **state)
+{
+    (void)state;
+    is_read_as(
+        "{'model':'m','tools':[{'type':'namespace','name':'a','tools':[{'type':'function','name':"
+        "'b'}]},{'type':'function','name':'a__b'}],'input':["
+        "{'type':'function_call','call_id':'1','name':'b','namespace':'\\u0061','arguments':'{}'},"
+        "{'type':'function_call','call_id':'2','name':'a__b','arguments':'{}'},"
+        "{'type':'function_call','call_id':'3','name':'c.d','namespace':'gone','arguments':'{}'},"
+        "{'type':'function_call_output','call_id':'2','output':'y'},"
+        "{'type':'function_call_output','call_id':'1','output':'x'},"
+        "{'type':'function_call_output','call_id':'3','output':'z'}]}",
+        "assistant call '1' 'a__b_c03d9699' {}\nassistant call '2' 'a__b' {}\n"
+        "assistant call '3' 'gone__c_d' {}\n"
+        "user result '2'\n. text 'y'\nuser result '1'\n. text 'x'\nuser result '3'\n. text 'z'\n");
+}
+
+static void a_call_of_a_custom_tool_has_its_text_as_the_one_argument(void **state)
+{
+    (void)state;
+    items_are_read_as("{'type':'custom_tool_call','id':'ctc_1','status':'completed','call_id':'1',"
+                      "'name':'patch','input':'a\\n\\'b\\''},"
+                      "{'type':'custom_tool_call','call_id':'2','name':'run','namespace':'n'},"
+                      "{'type':'custom_tool_call_output','call_id':'1','output':'done'},"
+                      "{'type':'custom_tool_call_output','call_id':'2','output':[{'type':"
+                      "'input_text','text':'r'}]}",
+                      "assistant call '1' 'patch' {'input':'a\\n\\'b\\''}\n"
+                      "assistant call '2' 'n__run' {'input':''}\n"
+                      "user result '1'\n. text 'done'\nuser result '2'\n. text 'r'\n");
+    items_are_refused("{'type':'custom_tool_call','call_id':'1','input':''}",
+                      "input[0]: a custom_tool_call must have call_id and name");
+    items_are_refused("{'type':'custom_tool_call_output','output':''}",
+                      "input[0]: a custom_tool_call_output must have call_id");
+}
+
 /* -- reasoning ------------------------------------------------------------------------------------- */
 
 static void the_maker_is_given_the_items_id_back(void **state)
@@ -374,8 +275,7 @@ static void items_of_hosted_tools_are_refused_by_name(void **state)
         "computer_call",    "computer_call_output", "mcp_call",
         "mcp_list_tools",   "mcp_approval_request", "image_generation_call",
         "local_shell_call", "item_reference",       "compaction",
-        "additional_tools", "custom_tool_call",     "tool_search_call",
-        "a_new_one"};
+        "additional_tools", "tool_search_call",     "a_new_one"};
     struct acog_model_rules rules = acog_model_rules_default(ACOG_DIALECT_MESSAGES);
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         struct bench bench;
@@ -419,101 +319,6 @@ static void kept_state_is_refused_and_false_asks_for_none(void **state)
     end(&bench);
     assert_true(has(with(&bench, ",'store':true"), ACOG_FIELD_STORE));
     end(&bench);
-}
-
-/* -- tools ----------------------------------------------------------------------------------------- */
-
-static void a_function_is_flat_and_any_other_tool_is_refused_by_its_type(void **state)
-{
-    (void)state;
-    struct bench bench;
-    const struct acog_tool *tool =
-        with(&bench, ",'tools':[{'type':'function','name':'f','description':'d','parameters':"
-                     "{'type':'object','x':1.50},'strict':true,'defer_loading':true},"
-                     "{'type':'function','name':'g','parameters':null,'strict':null}]")
-            ->tools;
-    assert_true(is(tool->name, "'f'") && is(tool->description, "'d'"));
-    assert_true(is(tool->schema, "{'type':'object','x':1.50}") && is(tool->strict, "true"));
-    assert_true(is(tool->next->name, "'g'"));
-    assert_false(acog_json_present(tool->next->schema) || acog_json_present(tool->next->strict));
-    assert_null(tool->next->next);
-    assert_true(names(bench.conversation, "tools.defer_loading"));
-    end(&bench);
-    does_not_fit(",'tools':[{'type':'web_search_preview'}]", "web_search_preview");
-    does_not_fit(",'tools':[{'type':'custom','name':'c'}]", "custom");
-    is_refused("{'model':'m','input':'x','tools':[{'type':'function','name':'f','parameters':"
-               "'x'}]}",
-               "tools[0].parameters: must be an object");
-    is_refused("{'model':'m','input':'x','tools':[{'type':'function'}]}",
-               "tools[0].name: must be a string");
-    is_refused("{'model':'m','input':'x','tools':[{'name':'f'}]}", "tools[0].type: must be");
-}
-
-#define TWO_TOOLS ",'tools':[{'type':'function','name':'f'},{'type':'function','name':'g'}]"
-
-/* B08, B09 */
-static void a_tool_choice_has_many_forms(void **state)
-{
-    (void)state;
-
-    static const struct {
-        const char *value;
-        enum acog_tool_choice choice;
-    } rows[] = {
-        {"'auto'", ACOG_TOOL_CHOICE_AUTO},
-        {"'none'", ACOG_TOOL_CHOICE_NONE},
-        {"'required'", ACOG_TOOL_CHOICE_REQUIRED},
-        {"null", ACOG_TOOL_CHOICE_UNSET},
-        {"{'type':'function','name':'g'}", ACOG_TOOL_CHOICE_NAMED},
-    };
-    struct bench bench;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        char more[256];
-        (void)snprintf(more, sizeof(more), TWO_TOOLS ",'tool_choice':%s", rows[i].value);
-        assert_int_equal(with(&bench, more)->tool_choice, rows[i].choice);
-        end(&bench);
-    }
-    assert_true(with(&bench, TWO_TOOLS ",'parallel_tool_calls':false")->parallel_off);
-    end(&bench);
-    assert_false(with(&bench, TWO_TOOLS ",'parallel_tool_calls':true")->parallel_off);
-    end(&bench);
-    is_refused("{'model':'m','input':'x'" TWO_TOOLS ",'tool_choice':'any'}",
-               "tool_choice: must be auto, none or required");
-    is_refused("{'model':'m','input':'x'" TWO_TOOLS ",'tool_choice':{'type':'function','name':"
-               "'missing'}}",
-               "no tool is named 'missing'");
-    is_refused("{'model':'m','input':'x'" TWO_TOOLS ",'tool_choice':{'type':'mcp'}}",
-               "tool_choice: a tool of type 'mcp'");
-}
-
-static void allowed_tools_are_the_only_ones_that_are_told(void **state)
-{
-    (void)state;
-    struct bench bench;
-    const struct acog_conversation *conversation =
-        with(&bench, ",'tools':[{'type':'function','name':'f'},{'type':'web_search'},"
-                     "{'type':'function','name':'g'},{'type':'function','name':'h'}],"
-                     "'tool_choice':{'type':'allowed_tools','mode':'required','tools':["
-                     "{'type':'function','name':'h'},{'type':'function','name':'\\u0066'}]}");
-    assert_int_equal(conversation->tool_choice, ACOG_TOOL_CHOICE_REQUIRED);
-    assert_true(is(conversation->tools->name, "'f'"));
-    assert_true(is(conversation->tools->next->name, "'h'"));
-    assert_null(conversation->tools->next->next);
-    end(&bench);
-    is_refused("{'model':'m','input':'x'" TWO_TOOLS ",'tool_choice':{'type':'allowed_tools',"
-               "'mode':'auto','tools':[{'type':'function','name':'z'}]}}",
-               "tool_choice.tools: names no tool that is declared");
-    is_refused("{'model':'m','input':'x'" TWO_TOOLS ",'tool_choice':{'type':'allowed_tools',"
-               "'mode':'auto'}}",
-               "tool_choice.tools: must be a list");
-    char many[8192] = "{'model':'m','input':'x'" TWO_TOOLS
-                      ",'tool_choice':{'type':'allowed_tools','mode':'auto','tools':[{}";
-    size_t length = strlen(many);
-    for (int i = 0; i < 256; i++) {
-        length += (size_t)snprintf(many + length, sizeof(many) - length, ",{'name':'z'}");
-    }
-    (void)snprintf(many + length, sizeof(many) - length, "]}}");
-    is_refused(many, "tool_choice.tools: more than 256");
 }
 
 /* -- settings -------------------------------------------------------------------------------------- */
@@ -577,14 +382,14 @@ static void members_that_nothing_has_a_place_for_are_named(void **state)
         "'phase':'commentary','content':[{'type':'output_text','text':'a','annotations':[],"
         "'logprobs':[]}]},"
         "{'type':'function_call','id':'fc_1','status':'completed','call_id':'c','name':'f',"
-        "'arguments':'{}','namespace':'n','caller':null},"
+        "'arguments':'{}','created_by':'n','caller':null},"
         "{'type':'function_call_output','call_id':'c','name':'f','output':'o'}],"
         "'tools':[{'type':'function','name':'f','later':1}],"
         "'text':{'format':{'type':'text'},'tone':'dry'}}";
     assert_int_equal(read_body(&bench, body), ACOG_OK);
     assert_true(names(bench.conversation, "input.prompt_cache_breakpoint"));
     assert_true(names(bench.conversation, "input.phase"));
-    assert_true(names(bench.conversation, "input.namespace"));
+    assert_true(names(bench.conversation, "input.created_by"));
     assert_true(names(bench.conversation, "tools.later"));
     assert_true(names(bench.conversation, "text.tone"));
     assert_false(names(bench.conversation, "input.id") || names(bench.conversation, "input.name"));
@@ -672,14 +477,13 @@ int main(void)
         cmocka_unit_test(arguments_as_an_object_are_taken_as_they_are),
         cmocka_unit_test(a_result_is_a_text_or_parts),
         cmocka_unit_test(a_broken_tool_history_is_refused_with_its_place),
+        cmocka_unit_test(calls_of_the_history_go_up_under_the_names_that_are_told),
+        cmocka_unit_test(a_call_of_a_custom_tool_has_its_text_as_the_one_argument),
         cmocka_unit_test(the_maker_is_given_the_items_id_back),
         cmocka_unit_test(reasoning_is_kept_if_there_is_anything_in_it),
         cmocka_unit_test(what_another_provider_sealed_is_known_by_its_tag),
         cmocka_unit_test(items_of_hosted_tools_are_refused_by_name),
         cmocka_unit_test(kept_state_is_refused_and_false_asks_for_none),
-        cmocka_unit_test(a_function_is_flat_and_any_other_tool_is_refused_by_its_type),
-        cmocka_unit_test(a_tool_choice_has_many_forms),
-        cmocka_unit_test(allowed_tools_are_the_only_ones_that_are_told),
         cmocka_unit_test(text_says_the_format_and_how_much),
         cmocka_unit_test(reasoning_is_an_effort_and_a_wish_to_read_it),
         cmocka_unit_test(members_that_nothing_has_a_place_for_are_named),
