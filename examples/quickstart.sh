@@ -12,8 +12,12 @@ background=no
 
 sh tests/support/install.sh build
 echo "building acog (a minute the first time) ..."
-cmake -S . -B build-release -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF >/dev/null
-cmake --build build-release --target acog >/dev/null
+mkdir -p build-release
+if ! { cmake -S . -B build-release -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF &&
+    cmake --build build-release --target acog; } >build-release/build.log 2>&1; then
+    tail -n 30 build-release/build.log >&2
+    exit 1
+fi
 acog=build-release/bin/acog
 
 "$acog" check examples/quickstart/gateway.lua
