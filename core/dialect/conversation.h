@@ -319,6 +319,10 @@ void acog_put_dropped(struct acog_request_writer *writer, struct acog_view name)
 void acog_put_lost(struct acog_request_writer *writer, struct acog_view chat,
                    struct acog_view messages, struct acog_view responses);
 
+/* A part's cache marker, where it has one: no other dialect has a place for it. `leading`: it is of `system`. */
+void acog_put_cache_lost(struct acog_request_writer *writer, const struct acog_part *part,
+                         bool leading);
+
 /* How hard to think is not sent, or not as it was asked: names the field in which the client said it. */
 void acog_put_reasoning_lost(struct acog_request_writer *writer);
 

@@ -233,6 +233,17 @@ void acog_put_user(struct acog_request_writer *writer, struct acog_view before,
     acog_put(writer, after);
 }
 
+void acog_put_cache_lost(struct acog_request_writer *writer, const struct acog_part *part,
+                         bool leading)
+{
+    if (acog_json_present(part->cache)) {
+        acog_put_lost(writer, ACOG_VIEW("messages.cache_control"),
+                      leading ? ACOG_VIEW("system.cache_control")
+                              : ACOG_VIEW("messages.cache_control"),
+                      ACOG_VIEW("input.cache_control"));
+    }
+}
+
 void acog_put_reasoning_lost(struct acog_request_writer *writer)
 {
     bool word = writer->conversation->reasoning.effort != ACOG_EFFORT_COUNT;

@@ -21,14 +21,6 @@ static void put_comma(struct acog_request_writer *writer, bool *first)
     *first = false;
 }
 
-static void note_cache(struct acog_request_writer *writer, const struct acog_part *part,
-                       struct acog_view name)
-{
-    if (acog_json_present(part->cache)) {
-        acog_put_dropped(writer, name);
-    }
-}
-
 /* -- media ----------------------------------------------------------------------------------------- */
 
 const char *acog_chat_part_objection(const struct acog_part *part)
@@ -158,7 +150,7 @@ static void put_texts(struct acog_request_writer *writer, const struct acog_part
         if (part->kind != ACOG_PART_TEXT) {
             continue;
         }
-        note_cache(writer, part, ACOG_VIEW("messages.cache_control"));
+        acog_put_cache_lost(writer, part, list == &writer->conversation->system);
         if (count == 1) {
             acog_put(writer, part->text.raw);
         } else {
@@ -198,7 +190,7 @@ static void put_result_texts(struct acog_request_writer *writer, const struct ac
         if (part->kind != ACOG_PART_TEXT) {
             continue;
         }
-        note_cache(writer, part, ACOG_VIEW("messages.cache_control"));
+        acog_put_cache_lost(writer, part, false);
         if (first) {
             acog_put_inside(writer, acog_text_of(part->text));
             acog_put(writer, count > 1 ? ACOG_VIEW("\"}") : ACOG_VIEW("\""));
@@ -215,7 +207,7 @@ static void put_result(struct acog_request_writer *writer, const struct acog_par
                        bool *first)
 {
     put_comma(writer, first);
-    note_cache(writer, result, ACOG_VIEW("messages.cache_control"));
+    acog_put_cache_lost(writer, result, false);
     acog_put(writer, ACOG_VIEW("{\"role\":\"tool\",\"tool_call_id\":"));
     acog_put_openai_call_id(writer, result->id, CALL_ID_BYTES_MAX);
     acog_put(writer, ACOG_VIEW(",\"content\":"));
@@ -231,7 +223,7 @@ static void put_result_media(struct acog_request_writer *writer, const struct ac
         if (part->kind == ACOG_PART_MEDIA) {
             put_comma(writer, first);
             put_media(writer, &part->media);
-            note_cache(writer, part, ACOG_VIEW("messages.cache_control"));
+            acog_put_cache_lost(writer, part, false);
         }
     }
 }
@@ -245,11 +237,11 @@ static void put_user_parts(struct acog_request_writer *writer, const struct acog
         } else if (part->kind == ACOG_PART_MEDIA) {
             put_comma(writer, &first);
             put_media(writer, &part->media);
-            note_cache(writer, part, ACOG_VIEW("messages.cache_control"));
+            acog_put_cache_lost(writer, part, false);
         } else if (part->kind == ACOG_PART_TEXT) {
             put_comma(writer, &first);
             put_text_part(writer, part);
-            note_cache(writer, part, ACOG_VIEW("messages.cache_control"));
+            acog_put_cache_lost(writer, part, false);
         }
     }
 }
@@ -378,7 +370,7 @@ static void put_refusal(struct acog_request_writer *writer, const struct acog_tu
 static void put_call(struct acog_request_writer *writer, const struct acog_part *call)
 {
     struct acog_json_value extra;
-    note_cache(writer, call, ACOG_VIEW("messages.cache_control"));
+    acog_put_cache_lost(writer, call, false);
     acog_put(writer, ACOG_VIEW("{\"id\":"));
     acog_put_openai_call_id(writer, call->id, CALL_ID_BYTES_MAX);
     acog_put(writer, ACOG_VIEW(",\"type\":\"function\",\"function\":{\"name\":"));

@@ -256,14 +256,13 @@ static void put_part(struct acog_request_writer *writer, const struct acog_turn 
     }
 }
 
-/* The client marked a place of its prompt cache, at the part or inside it. */
-static bool is_marked(const struct acog_part *part)
+/* The marks of the client's prompt cache, at the part and inside it. */
+static void put_marks_lost(struct acog_request_writer *writer, const struct acog_part *part)
 {
-    const struct acog_part *inner = part->content.first;
-    while (inner != NULL && !acog_json_present(inner->cache)) {
-        inner = inner->next;
+    acog_put_cache_lost(writer, part, false);
+    for (const struct acog_part *inner = part->content.first; inner != NULL; inner = inner->next) {
+        acog_put_cache_lost(writer, inner, false);
     }
-    return inner != NULL || acog_json_present(part->cache);
 }
 
 /* The results are the first parts of their turn. */
@@ -276,9 +275,7 @@ static void put_turn(struct contents *contents, const struct acog_turn *turn)
         if (results && part->kind != ACOG_PART_TOOL_RESULT) {
             put_media_of_results(contents, turn);
         }
-        if (is_marked(part)) {
-            acog_put_dropped(writer, ACOG_VIEW("messages.cache_control"));
-        }
+        put_marks_lost(writer, part);
         if (acog_gemini_is_sent(part)) {
             begin_part(contents, turn->role == ACOG_TURN_ASSISTANT);
             put_part(writer, turn, part, !calls);
@@ -301,10 +298,7 @@ static void put_system(struct acog_request_writer *writer)
     for (bool any = false; part != NULL; part = part->next, any = true) {
         acog_put(writer, any ? ACOG_VIEW(",") : (struct acog_view){0});
         put_text(writer, acog_text_of(part->text), false);
-        if (acog_json_present(part->cache)) {
-            acog_put_lost(writer, ACOG_VIEW("messages.cache_control"),
-                          ACOG_VIEW("system.cache_control"), ACOG_VIEW("input.cache_control"));
-        }
+        acog_put_cache_lost(writer, part, true);
     }
     acog_put(writer, ACOG_VIEW("]}"));
 }

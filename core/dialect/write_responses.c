@@ -23,10 +23,7 @@ static void put_instructions(struct acog_request_writer *writer)
     for (const struct acog_part *part = first; part != NULL; part = part->next) {
         acog_put(writer, part == first ? (struct acog_view){0} : ACOG_VIEW("\\n\\n"));
         acog_put_inside(writer, acog_text_of(part->text));
-        if (acog_json_present(part->cache)) {
-            acog_put_lost(writer, ACOG_VIEW("messages.cache_control"),
-                          ACOG_VIEW("system.cache_control"), ACOG_VIEW("input.cache_control"));
-        }
+        acog_put_cache_lost(writer, part, true);
     }
     acog_put(writer, ACOG_VIEW("\","));
 }

@@ -47,14 +47,6 @@ static void put_call_id(struct acog_request_writer *writer, struct acog_text id)
     acog_put_openai_call_id(writer, id, CALL_ID_BYTES_MAX);
 }
 
-static void name_cache(struct acog_request_writer *writer, const struct acog_part *part)
-{
-    if (acog_json_present(part->cache)) {
-        acog_put_lost(writer, ACOG_VIEW("messages.cache_control"),
-                      ACOG_VIEW("messages.cache_control"), ACOG_VIEW("input.cache_control"));
-    }
-}
-
 /* -- parts of messages and results ----------------------------------------------------------------- */
 
 static void put_text_part(struct acog_request_writer *writer, struct acog_text text)
@@ -145,7 +137,7 @@ static void put_media(struct acog_request_writer *writer, const struct acog_medi
 
 static void put_part(struct acog_request_writer *writer, const struct acog_part *part)
 {
-    name_cache(writer, part);
+    acog_put_cache_lost(writer, part, false);
     if (part->kind == ACOG_PART_MEDIA) {
         put_media(writer, &part->media);
     } else {
@@ -163,7 +155,7 @@ static void put_result_text(struct acog_request_writer *writer, const struct aco
     acog_put(writer, ACOG_VIEW("\""));
     acog_put(writer, result->is_error ? ACOG_VIEW(ERROR_PREFIX) : (struct acog_view){0});
     if (content != NULL) {
-        name_cache(writer, content);
+        acog_put_cache_lost(writer, content, false);
         acog_put_inside(writer, acog_text_of(content->text));
     }
     acog_put(writer, ACOG_VIEW("\""));
@@ -197,7 +189,7 @@ static void put_result(struct items *items, const struct acog_part *result)
     } else {
         put_result_parts(writer, result);
     }
-    name_cache(writer, result);
+    acog_put_cache_lost(writer, result, false);
     acog_put(writer, ACOG_VIEW("}"));
 }
 
@@ -211,7 +203,7 @@ static void put_call(struct items *items, const struct acog_part *call)
     put_string_member(writer, "name", call->name);
     put_string_member(writer, "arguments", call->arguments);
     acog_put(writer, ACOG_VIEW("}"));
-    name_cache(writer, call);
+    acog_put_cache_lost(writer, call, false);
 }
 
 static void put_assistant_text(struct items *items, const struct acog_part *part)
@@ -220,7 +212,7 @@ static void put_assistant_text(struct items *items, const struct acog_part *part
     acog_put(items->request, ACOG_VIEW(",\"role\":\"assistant\""));
     put_string_member(items->request, "content", acog_text_of(part->text));
     acog_put(items->request, ACOG_VIEW("}"));
-    name_cache(items->request, part);
+    acog_put_cache_lost(items->request, part, false);
 }
 
 /* A part that only the answer's own form of a message has. Its id must begin as the API's do, and no two may be the

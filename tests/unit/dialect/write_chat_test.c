@@ -476,6 +476,19 @@ static void cache_markers_are_named_as_lost(void **state)
     has_not(&written, "cache_control");
     dropped(&written, "messages.cache_control, tools.cache_control");
     forget(&written);
+    start(&written);
+    is_carried(&written, ACOG_SURFACE_MESSAGES,
+               AN("\"system\":[{\"type\":\"text\",\"text\":\"be\",\"cache_control\":{\"type\":"
+                  "\"ephemeral\"}}]," HI));
+    dropped(&written, "system.cache_control");
+    forget(&written);
+    start(&written);
+    is_carried(
+        &written, ACOG_SURFACE_RESPONSES,
+        "{\"model\":\"m\",\"input\":[{\"role\":\"user\",\"content\":[{\"type\":\"input_text\","
+        "\"text\":\"hi\",\"cache_control\":{\"type\":\"ephemeral\"}}]}]}");
+    dropped(&written, "input.cache_control");
+    forget(&written);
 }
 
 /* -- the answer's form ----------------------------------------------------------------------------- */
