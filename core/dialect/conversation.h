@@ -312,6 +312,13 @@ void acog_put_openai_parameters(struct acog_request_writer *writer, struct acog_
 /* A tool's schema, with the type that Anthropic and Google demand and OpenAI lets a client leave away. */
 void acog_put_object_schema(struct acog_request_writer *writer, struct acog_json_value schema);
 
+/* What both say of a schema that an answer is held to: `"name":…,"schema":…` and what else is known. */
+void acog_put_openai_schema(struct acog_request_writer *writer);
+
+/* A medium's address, or its bytes as a data URL: a STRING. The name that OpenAI wants beside a file's bytes: likewise. */
+void acog_put_openai_url(struct acog_request_writer *writer, const struct acog_media *media);
+void acog_put_openai_file_name(struct acog_request_writer *writer, const struct acog_media *media);
+
 /* Names a client's field (in the client's dialect's spelling) that is not sent; once each. */
 void acog_put_dropped(struct acog_request_writer *writer, struct acog_view name);
 

@@ -140,6 +140,44 @@ void acog_put_object_schema(struct acog_request_writer *writer, struct acog_json
     }
 }
 
+/* A client of messages has no word for strictness: there a schema is always kept. */
+void acog_put_openai_schema(struct acog_request_writer *writer)
+{
+    const struct acog_conversation *conversation = writer->conversation;
+    bool always = conversation->surface == ACOG_SURFACE_MESSAGES &&
+                  !acog_json_present(conversation->schema_strict);
+    acog_put(writer, ACOG_VIEW("\"name\":"));
+    acog_put(writer, acog_text_of(conversation->schema_name).bytes.len > 0
+                         ? conversation->schema_name.raw
+                         : ACOG_VIEW("\"" ACOG_SCHEMA_TOOL_NAME "\""));
+    acog_put_member(writer, ACOG_VIEW("description"), conversation->schema_description);
+    acog_put_member(writer, ACOG_VIEW("schema"), conversation->schema);
+    acog_put_member(writer, ACOG_VIEW("strict"), conversation->schema_strict);
+    acog_put(writer, always ? ACOG_VIEW(",\"strict\":true") : ACOG_VIEW(""));
+}
+
+void acog_put_openai_url(struct acog_request_writer *writer, const struct acog_media *media)
+{
+    acog_put(writer, ACOG_VIEW("\""));
+    if (media->source == ACOG_MEDIA_BASE64) {
+        acog_put(writer, ACOG_VIEW("data:"));
+        acog_put_inside(writer, acog_text_plain(media->media_type));
+        acog_put(writer, ACOG_VIEW(";base64,"));
+    }
+    acog_put_inside(writer, media->data);
+    acog_put(writer, ACOG_VIEW("\""));
+}
+
+void acog_put_openai_file_name(struct acog_request_writer *writer, const struct acog_media *media)
+{
+    struct acog_text name = acog_text_of(media->name);
+    bool pdf = acog_view_equal(media->media_type, ACOG_VIEW("application/pdf"));
+    if (name.bytes.len == 0) {
+        name = acog_text_plain(pdf ? ACOG_VIEW("document.pdf") : ACOG_VIEW("document"));
+    }
+    acog_put_string(writer, name);
+}
+
 /* -- what is not sent ------------------------------------------------------------------------------ */
 
 static bool is_named(struct acog_view list, struct acog_view name)

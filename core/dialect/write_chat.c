@@ -58,22 +58,11 @@ static void put_schema_tool(struct acog_request_writer *writer)
     writer->translation->schema_by_tool = true;
 }
 
-/* A client of messages has no word for it: there a schema is always kept. */
 static void put_schema(struct acog_request_writer *writer)
 {
-    const struct acog_conversation *conversation = writer->conversation;
-    bool always = conversation->surface == ACOG_SURFACE_MESSAGES &&
-                  !acog_json_present(conversation->schema_strict);
-    acog_put(
-        writer,
-        ACOG_VIEW(",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":"));
-    acog_put(writer, acog_json_present(conversation->schema_name)
-                         ? conversation->schema_name.raw
-                         : ACOG_VIEW("\"" ACOG_SCHEMA_TOOL_NAME "\""));
-    acog_put_member(writer, ACOG_VIEW("description"), conversation->schema_description);
-    acog_put_member(writer, ACOG_VIEW("schema"), conversation->schema);
-    acog_put_member(writer, ACOG_VIEW("strict"), conversation->schema_strict);
-    acog_put(writer, always ? ACOG_VIEW(",\"strict\":true}}") : ACOG_VIEW("}}"));
+    acog_put(writer, ACOG_VIEW(",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{"));
+    acog_put_openai_schema(writer);
+    acog_put(writer, ACOG_VIEW("}}"));
 }
 
 static void put_format(struct acog_request_writer *writer)

@@ -52,23 +52,10 @@ const char *acog_chat_part_objection(const struct acog_part *part)
     return "a video cannot be sent to this model";
 }
 
-/* A medium's address, or its bytes as a data URL; between quotes. */
-static void put_url(struct acog_request_writer *writer, const struct acog_media *media)
-{
-    acog_put(writer, ACOG_VIEW("\""));
-    if (media->source == ACOG_MEDIA_BASE64) {
-        acog_put(writer, ACOG_VIEW("data:"));
-        acog_put_inside(writer, acog_text_plain(media->media_type));
-        acog_put(writer, ACOG_VIEW(";base64,"));
-    }
-    acog_put_inside(writer, media->data);
-    acog_put(writer, ACOG_VIEW("\""));
-}
-
 static void put_image(struct acog_request_writer *writer, const struct acog_media *media)
 {
     acog_put(writer, ACOG_VIEW("{\"type\":\"image_url\",\"image_url\":{\"url\":"));
-    put_url(writer, media);
+    acog_put_openai_url(writer, media);
     if (acog_json_present(media->detail)) {
         acog_put(writer, ACOG_VIEW(",\"detail\":"));
         acog_put(writer, media->detail.raw);
@@ -87,15 +74,10 @@ static void put_audio(struct acog_request_writer *writer, const struct acog_medi
 
 static void put_file(struct acog_request_writer *writer, const struct acog_media *media)
 {
-    bool pdf = acog_view_equal(media->media_type, ACOG_VIEW("application/pdf"));
     acog_put(writer, ACOG_VIEW("{\"type\":\"file\",\"file\":{\"filename\":"));
-    if (acog_json_present(media->name)) {
-        acog_put(writer, media->name.raw);
-    } else {
-        acog_put(writer, pdf ? ACOG_VIEW("\"document.pdf\"") : ACOG_VIEW("\"document\""));
-    }
+    acog_put_openai_file_name(writer, media);
     acog_put(writer, ACOG_VIEW(",\"file_data\":"));
-    put_url(writer, media);
+    acog_put_openai_url(writer, media);
     acog_put(writer, ACOG_VIEW("}}"));
 }
 

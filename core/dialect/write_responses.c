@@ -110,20 +110,11 @@ static void put_limit(struct acog_request_writer *writer)
 
 /* -- text ------------------------------------------------------------------------------------------ */
 
-/* A client of messages has no word for strictness: there a schema is always kept. */
 static void put_schema_format(struct acog_request_writer *writer)
 {
-    const struct acog_conversation *conversation = writer->conversation;
-    bool always = conversation->surface == ACOG_SURFACE_MESSAGES &&
-                  !acog_json_present(conversation->schema_strict);
-    acog_put(writer, ACOG_VIEW("\"format\":{\"type\":\"json_schema\",\"name\":"));
-    acog_put(writer, acog_text_of(conversation->schema_name).bytes.len > 0
-                         ? conversation->schema_name.raw
-                         : ACOG_VIEW("\"answer\""));
-    acog_put_member(writer, ACOG_VIEW("description"), conversation->schema_description);
-    acog_put_member(writer, ACOG_VIEW("schema"), conversation->schema);
-    acog_put_member(writer, ACOG_VIEW("strict"), conversation->schema_strict);
-    acog_put(writer, always ? ACOG_VIEW(",\"strict\":true}") : ACOG_VIEW("}"));
+    acog_put(writer, ACOG_VIEW("\"format\":{\"type\":\"json_schema\","));
+    acog_put_openai_schema(writer);
+    acog_put(writer, ACOG_VIEW("}"));
 }
 
 static void put_text_settings(struct acog_request_writer *writer)

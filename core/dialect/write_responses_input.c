@@ -56,39 +56,10 @@ static void put_text_part(struct acog_request_writer *writer, struct acog_text t
     acog_put(writer, ACOG_VIEW("}"));
 }
 
-static void put_data_url(struct acog_request_writer *writer, const char *name,
-                         const struct acog_media *media)
-{
-    acog_put_format(writer, ",\"%s\":\"data:", name);
-    acog_put_inside(writer, acog_text_plain(media->media_type));
-    acog_put(writer, ACOG_VIEW(";base64,"));
-    acog_put_inside(writer, media->data);
-    acog_put(writer, ACOG_VIEW("\""));
-}
-
-/* `data_name` and `url_name`: what the API calls its content and its address. */
-static void put_source(struct acog_request_writer *writer, const struct acog_media *media,
-                       const char *data_name, const char *url_name)
-{
-    switch (media->source) {
-    case ACOG_MEDIA_BASE64:
-        put_data_url(writer, data_name, media);
-        break;
-    case ACOG_MEDIA_URL:
-        put_string_member(writer, url_name, media->data);
-        break;
-    case ACOG_MEDIA_FILE_ID:
-        put_string_member(writer, "file_id", media->data);
-        break;
-    case ACOG_MEDIA_TEXT:
-        ACOG_UNREACHABLE("a text is no file");
-    }
-}
-
 static void put_image(struct acog_request_writer *writer, const struct acog_media *media)
 {
-    acog_put(writer, ACOG_VIEW("{\"type\":\"input_image\""));
-    put_source(writer, media, "image_url", "image_url");
+    acog_put(writer, ACOG_VIEW("{\"type\":\"input_image\",\"image_url\":"));
+    acog_put_openai_url(writer, media);
     acog_put(writer, ACOG_VIEW(",\"detail\":"));
     acog_put(writer, acog_json_present(media->detail) ? media->detail.raw : ACOG_VIEW("\"auto\""));
     acog_put(writer, ACOG_VIEW("}"));
@@ -97,16 +68,13 @@ static void put_image(struct acog_request_writer *writer, const struct acog_medi
 /* Content without a name is refused by the API. */
 static void put_file(struct acog_request_writer *writer, const struct acog_media *media)
 {
+    bool at_address = media->source == ACOG_MEDIA_URL;
     acog_put(writer, ACOG_VIEW("{\"type\":\"input_file\""));
-    put_source(writer, media, "file_data", "file_url");
-    if (media->source == ACOG_MEDIA_BASE64) {
-        struct acog_text name = acog_text_of(media->name);
-        if (name.bytes.len == 0) {
-            name = acog_text_plain(acog_view_equal(media->media_type, ACOG_VIEW("application/pdf"))
-                                       ? ACOG_VIEW("document.pdf")
-                                       : ACOG_VIEW("document"));
-        }
-        put_string_member(writer, "filename", name);
+    acog_put(writer, at_address ? ACOG_VIEW(",\"file_url\":") : ACOG_VIEW(",\"file_data\":"));
+    acog_put_openai_url(writer, media);
+    if (!at_address) {
+        acog_put(writer, ACOG_VIEW(",\"filename\":"));
+        acog_put_openai_file_name(writer, media);
     }
     acog_put(writer, ACOG_VIEW("}"));
 }

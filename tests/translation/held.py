@@ -243,7 +243,7 @@ def to_responses(form, losses, source):
     name_files(form, losses)
     if form["format"] and form["format"][0] == "schema" and form["format"][1] is None:
         losses.count("a schema without a name and strictness gets both")
-        form["format"][1], form["format"][4] = "answer", True
+        form["format"][1], form["format"][4] = SCHEMA_TOOL, True
     lose_cache(form, losses)
 
 

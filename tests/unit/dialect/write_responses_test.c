@@ -441,7 +441,7 @@ static void structured_output_is_its_own_format_or_one_tool(void **state)
         "'a':1}}},'messages':[{'role':'user','content':'x'}]}",
         "{'model':'m','input':[{'type':'message','role':'user','content':[{'type':'input_text',"
         "'text':'x'}]}],'max_output_tokens':20,'text':{'format':{'type':'json_schema','name':"
-        "'answer','schema':{'a':1},'strict':true}},'store':false}",
+        "'structured_answer','schema':{'a':1},'strict':true}},'store':false}",
         "");
 }
 
