@@ -197,6 +197,13 @@ def messages_part(part):
         return [["file", *messages_source(part["source"]), part.get("title"), cache]]
     if kind == "tool_use":
         return [["call", part["id"], part["name"], part["input"], cache]]
+    if kind == "tool_reference":
+        return text_part(part["tool_name"], cache)
+    if kind == "search_result":
+        parts = [one for text in (part["title"], part["source"]) for one in text_part(text)]
+        parts += [one for inner in part["content"] for one in messages_part(inner)]
+        parts[-1][-1] = parts[-1][-1] or cache
+        return parts
     if kind == "tool_result":
         inner = [one for each in listed(part.get("content")) for one in messages_result_part(each)]
         return [["result", part["tool_use_id"], part.get("is_error") is True, inner, cache]]
