@@ -12,9 +12,12 @@ if(TARGET acog)
         set_tests_properties(e2e.sdk_${language} e2e.loops_${language} PROPERTIES TIMEOUT 600
                              RESOURCE_LOCK sdk_${language})
     endforeach()
-    foreach(name IN ITEMS answers bad_provider circuit clients_leave clocks hygiene newcomer records requests s4 safety slow_reader tls)
-        add_test(NAME e2e.${name}
-                 COMMAND ${Python3_EXECUTABLE} "${CMAKE_SOURCE_DIR}/tests/e2e/${name}_test.py" $<TARGET_FILE:acog>)
+    file(GLOB stories CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/*_test.py")
+    list(FILTER stories EXCLUDE REGEX "/sdk_test\\.py$") # which run.py runs
+    foreach(story IN LISTS stories)
+        get_filename_component(name "${story}" NAME_WE)
+        string(REGEX REPLACE "_test$" "" name "${name}")
+        add_test(NAME e2e.${name} COMMAND ${Python3_EXECUTABLE} "${story}" $<TARGET_FILE:acog>)
         set_tests_properties(e2e.${name} PROPERTIES TIMEOUT 120)
     endforeach()
 endif()

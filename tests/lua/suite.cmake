@@ -1,8 +1,8 @@
 # `acog test` over every folder that has tests in Lua, one ctest case each: the API's, the policies', the examples'.
 if(TARGET acog)
-    file(GLOB policies LIST_DIRECTORIES true RELATIVE "${CMAKE_SOURCE_DIR}" CONFIGURE_DEPENDS
-         "${CMAKE_SOURCE_DIR}/policies/*")
-    foreach(path IN ITEMS tests/lua examples/quickstart examples/resilient examples/scratch LISTS policies)
+    file(GLOB folders LIST_DIRECTORIES true RELATIVE "${CMAKE_SOURCE_DIR}" CONFIGURE_DEPENDS
+         "${CMAKE_SOURCE_DIR}/examples/*" "${CMAKE_SOURCE_DIR}/policies/*")
+    foreach(path IN ITEMS tests/lua LISTS folders)
         file(GLOB_RECURSE lua_tests CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${path}/*_test.lua")
         if(lua_tests)
             set(options "")
