@@ -352,6 +352,37 @@ static void a_conversation_that_only_thought_cannot_be_told(void **state)
 
 /* -- what writers share ---------------------------------------------------------------------------- */
 
+/* What Claude Code says of its user is a 400 at OpenAI. */
+static void a_user_with_a_longer_name_than_the_provider_takes_is_dropped(void **state)
+{
+    (void)state;
+    for (size_t bytes_max = 3; bytes_max <= 4; bytes_max++) {
+        struct scene scene;
+        struct acog_translation translation = {.max_tokens = -1};
+        struct acog_buffer out;
+        char memory[64];
+        begin(&scene);
+        scene.conversation.surface = ACOG_SURFACE_MESSAGES;
+        scene.conversation.user = json("\"u\\u002d\\n1\"");
+        struct acog_request_writer writer = {.conversation = &scene.conversation,
+                                             .translation = &translation,
+                                             .arena = &scene.arena,
+                                             .out = &out};
+        acog_buffer_init(&out, 64);
+        acog_buffer_init_over(&writer.dropped, memory, sizeof(memory));
+        acog_put_user(&writer, ACOG_VIEW("<"), ACOG_VIEW(">"), bytes_max);
+        assert_int_equal(writer.code, ACOG_OK);
+        assert_true(
+            acog_view_equal(acog_buffer_view(&writer.dropped),
+                            bytes_max == 3 ? ACOG_VIEW("metadata.user_id") : ACOG_VIEW("")));
+        assert_true(acog_view_equal(acog_buffer_view(&out), bytes_max == 3
+                                                                ? ACOG_VIEW("")
+                                                                : ACOG_VIEW("<\"u\\u002d\\n1\">")));
+        acog_buffer_fini(&out);
+        acog_arena_fini(&scene.arena);
+    }
+}
+
 static void what_is_not_sent_is_named_once_in_letters_that_fit_a_header(void **state)
 {
     (void)state;
@@ -391,6 +422,7 @@ int main(void)
         cmocka_unit_test(the_empty_name_is_no_field),
         cmocka_unit_test(what_would_not_mean_the_same_is_refused_by_name),
         cmocka_unit_test(a_conversation_that_only_thought_cannot_be_told),
+        cmocka_unit_test(a_user_with_a_longer_name_than_the_provider_takes_is_dropped),
         cmocka_unit_test(what_is_not_sent_is_named_once_in_letters_that_fit_a_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
