@@ -41,9 +41,9 @@ sh tests/fuzz/run.sh build-clang 180
 
 say "done"
 skipped=$(grep -c '\*\*\*Skipped' build/ctest.log || true)
-passed=$(sed -n 's/^.*% tests passed, .* tests failed out of \([0-9]*\).*/\1/p' build/ctest.log)
+total=$(sed -n 's/^.*% tests passed, .* tests failed out of \([0-9]*\).*/\1/p' build/ctest.log)
 failed=$(sed -n 's/^.*% tests passed, \([0-9]*\) tests failed out of.*/\1/p' build/ctest.log)
 if [ -z "${ACOG_CORPUS:-}" ]; then
     echo "ACOG_CORPUS is not set: tests over captured data were skipped."
 fi
-echo "$((passed - failed - skipped)) passed, $failed failed, $skipped skipped"
+echo "$((total - failed - skipped)) passed, $failed failed, $skipped skipped"
