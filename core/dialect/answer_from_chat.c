@@ -249,9 +249,6 @@ static void begin_call(struct acog_flow *flow, uint32_t key, const struct call_e
     struct acog_text id = acog_text_of(entry->id);
     bool latest = identified && is_latest_id(flow, entry->id);
     struct acog_flow_name waited = memory->call_id;
-    if (latest && named && key != memory->call_key) {
-        id = acog_text_plain((struct acog_view){0}); /* all calls have one id: that is none */
-    }
     if (!identified && memory->name_awaited && memory->call_key == key) {
         id = acog_text_plain(acog_flow_name_view(&waited));
     } else if (identified && !latest) {

@@ -164,6 +164,24 @@ static void make_call_id(const struct acog_flow *flow, struct acog_flow_name *id
     id->len = text.len;
 }
 
+/* False: another call of the answer has that id. A client could give back one result for both only. */
+static bool take_call_id(struct acog_flow *flow, const struct acog_flow_name *id)
+{
+    uint64_t hash = acog_id_hash(acog_flow_name_view(id));
+    uint64_t known = 0;
+    for (size_t at = 0; at < flow->call_ids.len; at += sizeof(known)) {
+        memcpy(&known, flow->call_ids.ptr + at, sizeof(known));
+        if (known == hash) {
+            return false;
+        }
+    }
+    if (flow->call_ids.len < flow->call_ids.bytes_max && flow->code == ACOG_OK) {
+        const struct acog_view bytes = {.ptr = (const char *)&hash, .len = sizeof(hash)};
+        flow->code = acog_buffer_append(&flow->call_ids, bytes);
+    }
+    return true;
+}
+
 static void open_call(struct acog_flow *flow, uint32_t key, const struct acog_flow_name *id,
                       const struct acog_flow_name *name)
 {
@@ -171,7 +189,7 @@ static void open_call(struct acog_flow *flow, uint32_t key, const struct acog_fl
     flow->part.call_id = *id;
     flow->part.call_name = *name;
     flow->part.identity = acog_identity_find_told(flow->identities, acog_flow_name_view(name));
-    if (id->len == 0) {
+    if (id->len == 0 || !take_call_id(flow, id)) {
         make_call_id(flow, &flow->part.call_id);
     }
     open_part(flow, ACOG_FLOW_CALL, key);
@@ -573,6 +591,7 @@ enum acog_code acog_flow_init(struct acog_flow *flow, const struct acog_translat
     *flow =
         (struct acog_flow){.translation = translation, .form = form, .usage = {-1, -1, -1, -1, -1}};
     acog_buffer_init(&flow->early, ACOG_FLOW_WAITING_BYTES_MAX);
+    acog_buffer_init(&flow->call_ids, ACOG_FLOW_CALL_IDS_MAX * sizeof(uint64_t));
     flow->writer = acog_new(form->state_bytes);
     return flow->writer == NULL ? ACOG_NO_MEMORY
                                 : acog_identities_copy(translation->identities, &flow->identities);
@@ -584,6 +603,7 @@ void acog_flow_fini(struct acog_flow *flow)
         free_waiting(&flow->waiting[i]);
     }
     acog_free(flow->waiting);
+    acog_buffer_fini(&flow->call_ids);
     acog_buffer_fini(&flow->early);
     if (flow->writer != NULL && flow->form->free != NULL) {
         flow->form->free(flow->writer);

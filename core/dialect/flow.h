@@ -25,7 +25,8 @@
 #define ACOG_FLOW_WAITING_PARTS_MAX \
     128 /* parts that wait behind an open call; more: the answer is not sane */
 #define ACOG_FLOW_WAITING_BYTES_MAX ((size_t)8 * 1024 * 1024) /* of each */
-#define ACOG_FLOW_NAME_MAX          256 /* of ids, names, reasons: longer ones are cut */
+#define ACOG_FLOW_CALL_IDS_MAX      1024 /* of so many calls no two have one id */
+#define ACOG_FLOW_NAME_MAX          256  /* of ids, names, reasons: longer ones are cut */
 
 enum acog_flow_kind {
     ACOG_FLOW_TEXT = 0,
@@ -159,6 +160,8 @@ struct acog_flow {
     struct acog_flow_balance balance;
     uint32_t part_count;
     uint32_t kind_counts[4];
+    struct acog_buffer
+        call_ids; /* owned: a hash of each that was told, up to ACOG_FLOW_CALL_IDS_MAX */
     bool note_given;
     bool schema_call_seen; /* its arguments are the text */
     uint32_t schema_key;

@@ -364,6 +364,26 @@ static void the_arguments_of_the_schemas_tool_are_the_text(void **state) /* B20 
                          "finish stop \"tool_use\", 7 in, 3 out, estimated\n");
 }
 
+/* Found by the fuzzer: a client could give one result for both. */
+static void no_two_calls_have_one_id(void **state)
+{
+    (void)state;
+    struct scene scene = {.translation = {.max_tokens = -1}};
+    begin(&scene);
+    call(&scene, 0, "a", "f");
+    acog_flow_part_end(&scene.flow, 0);
+    call(&scene, 1, "a", "f");
+    acog_flow_part_end(&scene.flow, 1);
+    call(&scene, 2, "b", "f");
+    acog_flow_end(&scene.flow);
+    struct acog_view seen = acog_buffer_view(&scene.out);
+    assert_true(acog_view_find(seen, ACOG_VIEW("call 0 \"a\"")) < seen.len);
+    assert_true(acog_view_find(seen, ACOG_VIEW("call 1 \"call_")) < seen.len);
+    assert_true(acog_view_find(seen, ACOG_VIEW("call 2 \"b\"")) < seen.len);
+    acog_flow_fini(&scene.flow);
+    acog_buffer_fini(&scene.out);
+}
+
 /* Found by the fuzzer: a whole message told the blank as arguments that were cut. */
 static void blank_arguments_are_none(void **state)
 {
@@ -483,6 +503,7 @@ int main(void)
         cmocka_unit_test(a_call_is_told_as_one_whatever_the_reason_was),
         cmocka_unit_test(the_note_stands_behind_reasoning_and_before_all_else),
         cmocka_unit_test(the_arguments_of_the_schemas_tool_are_the_text),
+        cmocka_unit_test(no_two_calls_have_one_id),
         cmocka_unit_test(blank_arguments_are_none),
         cmocka_unit_test(a_schemas_tool_without_arguments_is_an_empty_object),
         cmocka_unit_test(the_schemas_text_waits_behind_an_open_call),
