@@ -111,9 +111,10 @@ local families = {
   ["gpt-6-sol"] = { efforts = none_to_max },
   ["gpt-6-luna"] = { efforts = none_to_max },
   ["gpt-6-1-terra"] = { efforts = none_to_max },
-  -- Google: ai.google.dev/gemini-api/docs/thinking, and GET /v1beta/models for the limits
-  ["gemini"] = { top_k = true, default_output_tokens = 8192 },
-  ["gemini-2-0"] = { largest_output_tokens = 8192 },
+  -- Google: ai.google.dev/gemini-api/docs/thinking, and GET /v1beta/models for the limits;
+  -- penalties: "Penalty is not enabled for this model" (google-gemini/cookbook#1290), but for 2.0
+  ["gemini"] = { top_k = true, penalties = false, default_output_tokens = 8192 },
+  ["gemini-2-0"] = { penalties = true, largest_output_tokens = 8192 },
   ["gemini-2-5"] = { thinking = "budget", largest_output_tokens = 65536 },
   ["gemini-2-5-pro"] = { efforts = minimal_to_high }, -- no "none": it always thinks
   ["gemini-2-5-flash-image"] = { thinking = "none", largest_output_tokens = 32768 },

@@ -8,6 +8,7 @@ struct acog_model_rules acog_model_rules_default(enum acog_dialect dialect)
         .temperature = true,
         .temperature_max = anthropic ? 1.0 : 2.0,
         .top_k = anthropic || dialect == ACOG_DIALECT_GEMINI,
+        .penalties = true,
         .stop = true,
         .forced_tool = true,
         .schema = anthropic ? ACOG_SCHEMA_TOOL : ACOG_SCHEMA_NATIVE,

@@ -292,12 +292,16 @@ void acog_put_reasoning_lost(struct acog_request_writer *writer)
 
 /* -- fields ---------------------------------------------------------------------------------------- */
 
+static bool is_penalty(enum acog_field field)
+{
+    return field == ACOG_FIELD_FREQUENCY_PENALTY || field == ACOG_FIELD_PRESENCE_PENALTY;
+}
+
 /* Of the fields that a model which reasons refuses (B12). Its own temperature, 1, may be left out unseen. */
 static bool is_sampling(enum acog_field field)
 {
     return field == ACOG_FIELD_TEMPERATURE || field == ACOG_FIELD_TOP_P ||
-           field == ACOG_FIELD_TOP_K || field == ACOG_FIELD_FREQUENCY_PENALTY ||
-           field == ACOG_FIELD_PRESENCE_PENALTY;
+           field == ACOG_FIELD_TOP_K || is_penalty(field);
 }
 
 bool acog_put_takes(const struct acog_request_writer *writer, enum acog_field field)
@@ -306,7 +310,7 @@ bool acog_put_takes(const struct acog_request_writer *writer, enum acog_field fi
     if (field == ACOG_FIELD_STORE) {
         return false; /* what is kept of a translated request is nothing that its client could ask for again */
     }
-    if (field == ACOG_FIELD_TOP_K && !rules->top_k) {
+    if ((field == ACOG_FIELD_TOP_K && !rules->top_k) || (is_penalty(field) && !rules->penalties)) {
         return false;
     }
     return !is_sampling(field) || rules->temperature;

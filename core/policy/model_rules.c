@@ -38,6 +38,7 @@ static const struct field rule_fields[] = {
      .offset = RULE(temperature_max),
      .max = TEMPERATURE_MAX},
     {.name = "top_k", .kind = ACOG_FIELD_FLAG, .offset = RULE(top_k)},
+    {.name = "penalties", .kind = ACOG_FIELD_FLAG, .offset = RULE(penalties)},
     {.name = "stop", .kind = ACOG_FIELD_FLAG, .offset = RULE(stop)},
     {.name = "max_completion_tokens",
      .kind = ACOG_FIELD_FLAG,

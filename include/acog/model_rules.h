@@ -27,9 +27,10 @@ enum acog_schema_support {
 struct acog_model_rules {
     bool
         temperature; /* takes any in its range; false: none, and no top_p, top_k or penalties either */
-    double temperature_max;     /* more is sent as this (B12) */
-    bool top_k;                 /* takes it, where the dialect has the field */
-    bool stop;                  /* takes stop sequences */
+    double temperature_max; /* more is sent as this (B12) */
+    bool top_k;             /* takes it, where the dialect has the field */
+    bool penalties; /* takes frequency and presence penalties, where the dialect has the fields */
+    bool stop;      /* takes stop sequences */
     bool max_completion_tokens; /* chat: by this name, else max_tokens (B27) */
     bool system_anywhere;       /* messages: role "system" is legal between the turns (B14) */
     bool forced_tool;           /* messages: takes a choice that makes it call a tool */

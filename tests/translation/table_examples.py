@@ -317,6 +317,7 @@ REQUESTS = {
     "top_k": field(None, "top_k", None, 5, {"gemini": '"topK":5'}),
     "frequency_penalty": field("frequency_penalty", None, None, 0.5, {"gemini": '"frequencyPenalty":0.5'}),
     "presence_penalty": field("presence_penalty", None, None, 0.5, {"gemini": '"presencePenalty":0.5'}),
+    "penalties, the model takes none": {"chat": chat(presence_penalty=0.5), "model": {"gemini": "gemini-2.5-flash"}, "seen": {}},
     "seed": field("seed", None, None, 7, {"gemini": '"seed":7'}),
     "logit_bias": field("logit_bias", None, None, {"5": 1}),
     "logprobs": field("logprobs", None, None, True),

@@ -54,6 +54,7 @@ static inline void begin(struct bench *bench, enum acog_surface surface)
         .temperature = true,
         .temperature_max = 2.0,
         .top_k = true,
+        .penalties = true,
         .stop = true,
         .default_output_tokens = 4096,
         .largest_output_tokens = -1,

@@ -112,6 +112,20 @@ static void sampling_keeps_its_numbers_and_what_has_no_place_is_named(void **sta
                    "logit_bias, user");
 }
 
+/* "Penalty is not enabled for this model", from 2.5 on */
+static void a_model_without_penalties_gets_none(void **state)
+{
+    struct bench bench;
+    (void)state;
+    begin_hello(&bench, ACOG_SURFACE_CHAT);
+    bench.rules.penalties = false;
+    bench.conversation.fields[ACOG_FIELD_TOP_P] = json("0.5");
+    bench.conversation.fields[ACOG_FIELD_FREQUENCY_PENALTY] = json("0.5");
+    bench.conversation.fields[ACOG_FIELD_PRESENCE_PENALTY] = json("0.5");
+    assert_written(&bench, HELLO ",\"generationConfig\":{\"topP\":0.5}}",
+                   "frequency_penalty, presence_penalty");
+}
+
 static void a_seed_of_more_than_32_bits_is_named_as_lost(void **state)
 {
     struct bench bench;
@@ -415,6 +429,7 @@ int main(void)
         cmocka_unit_test(every_tool_choice_has_a_mode),
         cmocka_unit_test(one_call_at_a_time_cannot_be_asked_for),
         cmocka_unit_test(sampling_keeps_its_numbers_and_what_has_no_place_is_named),
+        cmocka_unit_test(a_model_without_penalties_gets_none),
         cmocka_unit_test(a_seed_of_more_than_32_bits_is_named_as_lost),
         cmocka_unit_test(a_model_without_sampling_gets_none_and_a_hot_one_is_cooled),
         cmocka_unit_test(a_limit_above_the_models_is_cut_and_what_was_sent_is_told),

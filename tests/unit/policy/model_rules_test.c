@@ -100,6 +100,15 @@ static void each_of_the_newer_claudes_has_its_own(void **state)
     }
 }
 
+static void penalties_are_for_few_geminis(void **state)
+{
+    (void)state;
+    assert_true(rules_of_model("gemini-2.0-flash").penalties);
+    assert_false(rules_of_model("gemini-2.5-flash").penalties);
+    assert_false(rules_of_model("gemini-flash-latest").penalties);
+    assert_true(rules_of_model("gpt-4o").penalties);
+}
+
 static void the_words_of_effort_are_those_that_a_model_takes(void **state)
 {
     static const struct {
@@ -172,6 +181,7 @@ int main(void)
         cmocka_unit_test(a_known_model_has_its_rules_in_any_spelling),
         cmocka_unit_test(what_a_longer_name_does_not_say_a_shorter_one_does),
         cmocka_unit_test(each_of_the_newer_claudes_has_its_own),
+        cmocka_unit_test(penalties_are_for_few_geminis),
         cmocka_unit_test(the_words_of_effort_are_those_that_a_model_takes),
         cmocka_unit_test(an_unknown_model_has_what_its_dialect_takes_for_granted),
         cmocka_unit_test(the_configuration_has_the_last_word),
