@@ -147,6 +147,36 @@ static void a_stream_comes_event_by_event(void **state)
     driver_fini(&driver);
 }
 
+/* Also when the request, from which the names are known, was given back at the commit. */
+static void a_call_comes_back_under_the_names_that_the_client_declared(void **state)
+{
+    (void)state;
+    struct driver driver;
+    init(&driver, CHAT, CHAT);
+    driver_post(
+        &driver, "/v1/responses",
+        "{\"model\":\"m\",\"stream\":true,\"input\":\"hi\",\"tools\":[{\"type\":\"namespace\","
+        "\"name\":\"crm\",\"tools\":[{\"type\":\"function\",\"name\":\"get\"}]},{\"type\":"
+        "\"custom\",\"name\":\"patch\"}]}");
+    assert_sent(&driver, 0, "\"name\":\"crm__get\"");
+    driver_head(&driver, 1, 200, SSE);
+    driver_text(&driver, 1, CHAT_TEXT("He"));
+    assert_int_equal(driver.status, 200);
+    driver_text(
+        &driver, 1,
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c1\","
+        "\"function\":{\"name\":\"crm__get\",\"arguments\":\"{}\"}},{\"index\":1,\"id\":\"c2\","
+        "\"function\":{\"name\":\"patch\",\"arguments\":\"{\\\"input\\\":\\\"a\\\"}\"}}]}}]}"
+        "\n\n" CHAT_FINISH("tool_calls") CHAT_DONE);
+    driver_end(&driver, 1);
+    assert_true(driver.ended && driver.finished);
+    assert_int_equal(told(&driver, "\"name\":\"get\",\"namespace\":\"crm\"}"), 3);
+    assert_int_equal(told(&driver, "\"type\":\"custom_tool_call\""), 3);
+    assert_int_equal(told(&driver, "\"input\":\"a\""), 3);
+    assert_int_equal(told(&driver, "crm__get"), 0);
+    driver_fini(&driver);
+}
+
 struct pair {
     const char *target;
     const char *asked;
@@ -504,6 +534,7 @@ int main(void)
         cmocka_unit_test(a_whole_answer_is_told_when_it_was_read_whatever_the_policy_commits_at),
         cmocka_unit_test(a_whole_answer_above_the_cap_is_none),
         cmocka_unit_test(a_stream_comes_event_by_event),
+        cmocka_unit_test(a_call_comes_back_under_the_names_that_the_client_declared),
         cmocka_unit_test(however_a_stream_is_cut_into_reads_it_is_told_the_same),
         cmocka_unit_test(a_usage_chunk_is_told_only_to_those_who_asked),
         cmocka_unit_test(tokens_that_nobody_counted_are_estimated_and_said_to_be),
