@@ -2,6 +2,7 @@
 #include "content.h"
 
 #include "acog/contract.h"
+#include "leaf.h"
 
 #include <string.h>
 
@@ -253,7 +254,7 @@ static bool read_usage(struct acog_json_value object, const struct acog_view *na
         if (rows[i].inner.len > 0) {
             (void)acog_json_member(value, rows[i].inner, &value);
         }
-        if (acog_json_int(value, &number) && number >= 0) {
+        if (acog_leaf_whole_number(value, &number) && number >= 0) {
             memcpy((char *)usage + rows[i].offset, &number, sizeof(number));
             any = true;
         }

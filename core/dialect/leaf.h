@@ -1,4 +1,4 @@
-/* leaf.h - private to core/dialect: a member of a client's request as its reader takes it, of the wanted type or not at
+/* leaf.h - private to core/dialect: a member of an object as its reader takes it, of the wanted type or not at
  * all.
  */
 #ifndef ACOG_CORE_DIALECT_LEAF_H

@@ -209,6 +209,14 @@ static void usage_and_model(void **state)
     assert_true(read.answer.usage.input_tokens == -1);
     assert_int_equal(read.answer.model.len, 0);
     acog_arena_fini(&read.arena);
+    /* A program that has no whole numbers wrote it. */
+    read = read_text(
+        ACOG_SURFACE_CHAT,
+        "{\"choices\":[{\"message\":{\"content\":\"a\"}}],\"usage\":{\"prompt_tokens\":10.0,"
+        "\"completion_tokens\":2e1}}");
+    assert_int_equal(read.answer.usage.input_tokens, 10);
+    assert_int_equal(read.answer.usage.output_tokens, 20);
+    acog_arena_fini(&read.arena);
 }
 
 int main(void)
