@@ -2,9 +2,9 @@
  * write_messages_turns.c.
  *
  * Some wishes exclude each other at Anthropic. What gives way is settled first, in a copy of the conversation, and named
- * to the client; the rest only spells. Thinking by a budget excludes a temperature, top_k and a forced tool (B22), and
- * needs room below max_tokens; in a tool loop it needs the turn's own thinking, which a client of another dialect may
- * not have kept.
+ * to the client; the rest only spells. Thinking excludes a temperature and top_k, which give way to it, and a forced
+ * call, to which it gives way itself (B22): programs are built on the call, an effort is a wish. A budget needs room
+ * below max_tokens; in a tool loop it needs the turn's own thinking, which a client of another dialect may not have kept.
  */
 #include "write_messages.h"
 
@@ -109,6 +109,12 @@ static bool is_forced(enum acog_tool_choice choice)
     return choice == ACOG_TOOL_CHOICE_REQUIRED || choice == ACOG_TOOL_CHOICE_NAMED;
 }
 
+/* Beside a call that must be made nobody thinks. */
+static bool must_call(const struct plan *plan)
+{
+    return plan->schema_tool || is_forced(plan->asked.tool_choice);
+}
+
 static int64_t wished_budget(const struct acog_reasoning_wish *wish)
 {
     if (wish->budget_tokens > 0) {
@@ -153,15 +159,11 @@ static bool plan_budget(const struct acog_request_writer *writer, struct plan *p
 
 static void plan_thinking_by_budget(struct acog_request_writer *writer, struct plan *plan)
 {
-    if (plan->schema_tool || !turns_allow_thinking(&plan->asked) || !plan_budget(writer, plan)) {
+    if (must_call(plan) || !turns_allow_thinking(&plan->asked) || !plan_budget(writer, plan)) {
         acog_put_reasoning_lost(writer);
         return;
     }
     plan->thinking = ACOG_PLAN_THINKING_BUDGET;
-    if (is_forced(plan->asked.tool_choice)) {
-        plan->asked.tool_choice = ACOG_TOOL_CHOICE_UNSET;
-        acog_put_dropped(writer, ACOG_VIEW("tool_choice"));
-    }
 }
 
 /* The words that the dialect has; a model's rules may name others, for another dialect. */
@@ -219,11 +221,12 @@ static void plan_reasoning(struct acog_request_writer *writer, struct plan *plan
         plan_thinking_by_budget(writer, plan);
         return;
     case ACOG_THINKING_ADAPTIVE:
-        /* No forced tool beside thinking; the effort holds without it. */
-        if (!plan->schema_tool && !is_forced(plan->asked.tool_choice)) {
+        if (must_call(plan)) {
+            acog_put_reasoning_lost(writer);
+        } else {
             plan->thinking = ACOG_PLAN_THINKING_ADAPTIVE;
         }
-        plan_effort(writer, plan);
+        plan_effort(writer, plan); /* it holds without thinking */
         return;
     case ACOG_THINKING_EFFORT:
         plan_effort(writer, plan);

@@ -411,10 +411,8 @@ static inline void normal_settings(const struct normal_trip *trip, bool by_tool)
     if (by_tool) {
         return;
     }
-    ACOG_ASSERT(normal_choice(first) == normal_choice(back) ||
-                normal_names(trip, ACOG_VIEW("tool_choice")));
-    ACOG_ASSERT(normal_parallel_off(first) == normal_parallel_off(back) ||
-                normal_names(trip, ACOG_VIEW("tool_choice")));
+    ACOG_ASSERT(normal_choice(first) == normal_choice(back));
+    ACOG_ASSERT(normal_parallel_off(first) == normal_parallel_off(back));
     ACOG_ASSERT(first->format == back->format);
     ACOG_ASSERT(acog_view_equal(first->schema.raw, back->schema.raw));
 }

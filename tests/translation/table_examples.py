@@ -55,6 +55,15 @@ def tools(choice):
             "responses": responses(tools=[RS_TOOL], tool_choice={"type": "function", "name": "f"} if named else choice)}
 
 
+def forced(reasoning_effort):
+    """A call that must be made, and an effort."""
+    row = tools("required")
+    row["chat"].update(reasoning_effort=reasoning_effort)
+    row["messages"].update(output_config={"effort": reasoning_effort})
+    row["responses"].update(reasoning={"effort": reasoning_effort})
+    return row
+
+
 def field(chat_name=None, messages_name=None, responses_name=None, value=None, seen=None):
     """A field that is copied, by its name in each dialect that has it."""
     names = {"chat": chat_name, "messages": messages_name, "responses": responses_name}
@@ -260,6 +269,14 @@ REQUESTS = {
         "responses": responses(reasoning={"effort": "low"}, max_output_tokens=9000), "model": BUDGET,
         "seen": {"chat": '"reasoning_effort":"low"', "responses": '"reasoning":{"effort":"low"',
                  "messages": '"thinking":{"type":"enabled","budget_tokens":4096', "gemini": '"thinkingBudget":4096'}},
+    "effort beside a forced call, the model takes words": {
+        **forced(reasoning_effort="low"), "model": THINKS,
+        "seen": {"chat": '"reasoning_effort":"low"', "responses": '"reasoning":{"effort":"low"',
+                 "messages": '"tool_choice":{"type":"any"},"output_config":{"effort":"low"}}', "gemini": '"thinkingLevel":"low"'}},
+    "effort beside a forced call, the model takes budgets": {
+        **forced(reasoning_effort="low"), "model": BUDGET,
+        "seen": {"chat": '"reasoning_effort":"low"', "responses": '"reasoning":{"effort":"low"',
+                 "messages": '"thinking":', "gemini": '"thinkingBudget":4096'}},
     "thinking budget": {
         "messages": messages(thinking={"type": "enabled", "budget_tokens": 4096}, max_tokens=9000), "model": BUDGET,
         "seen": {"chat": '"reasoning_effort":"low"', "responses": '"reasoning":{"effort":"low"', "gemini": '"thinkingBudget":4096'}},

@@ -208,20 +208,50 @@ static void a_budget_fits_below_the_limit_and_what_it_excludes_gives_way(void **
 {
     struct run run =
         chat_with(haiku(), ",'max_completion_tokens':2000,'temperature':0.3,'reasoning_effort':"
-                           "'high'" FORCED);
+                           "'high'");
     (void)state;
     holds(&run, "thinking", "{'type':'enabled','budget_tokens':1499}");
     holds(&run, "max_tokens", "2000");
     holds(&run, "temperature", NULL);
-    holds(&run, "tool_choice", NULL);
-    drops(&run, "tool_choice, temperature");
+    drops(&run, "temperature");
     end(&run);
     run = chat_with(haiku(), ",'max_completion_tokens':800,'temperature':0.3,'reasoning_effort':"
-                             "'high'" FORCED);
+                             "'high'");
     holds(&run, "thinking", NULL);
     holds(&run, "temperature", "0.3");
-    holds(&run, "tool_choice", "{'type':'any'}");
     drops(&run, "reasoning_effort");
+    end(&run);
+}
+
+/* A program is built on the call; an effort is a wish. */
+static void thinking_gives_way_to_a_forced_call(void **state)
+{
+    static const char *const choices[][2] = {
+        {FORCED, "{'type':'any'}"},
+        {",'tools':[" TOOL("f") "],'tool_choice':{'type':'function','function':{'name':'f'}}",
+         "{'type':'tool','name':'f'}"},
+        {",'response_format':{'type':'json_object'}",
+         "{'type':'tool','name':'structured_answer','disable_parallel_tool_use':true}"},
+    };
+    const struct acog_model_rules models[] = {haiku(), opus()};
+    (void)state;
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]) * 2; i++) {
+        char more[512];
+        (void)snprintf(more, sizeof(more), ",'temperature':0.3,'reasoning_effort':'high'%s",
+                       choices[i / 2][0]);
+        struct run run = chat_with(models[i % 2], more);
+        holds(&run, "thinking", NULL);
+        holds(&run, "max_tokens", "4096");
+        holds(&run, "tool_choice", choices[i / 2][1]);
+        drops(&run, i % 2 == 0 ? "reasoning_effort" : "reasoning_effort, temperature");
+        end(&run);
+    }
+    struct run run =
+        translate(ACOG_SURFACE_RESPONSES, opus(),
+                  "{'input':'x','reasoning':{'effort':'high'},'tool_choice':'required',"
+                  "'tools':[{'type':'function','name':'f','parameters':{}}]}");
+    holds(&run, "output_config", "{'effort':'high'}"); /* it holds without thinking */
+    drops(&run, "reasoning.effort");
     end(&run);
 }
 
@@ -338,10 +368,8 @@ static void an_adaptive_model_gets_an_effort(void **state)
     holds(&run, "output_config", "{'effort':'high'}");
     drops(&run, "reasoning_effort");
     end(&run);
-    run = chat_with(opus(), ",'reasoning_effort':'minimal'" FORCED);
-    holds(&run, "thinking", NULL);
+    run = chat_with(opus(), ",'reasoning_effort':'minimal'");
     holds(&run, "output_config", "{'effort':'low'}");
-    holds(&run, "tool_choice", "{'type':'any'}");
     end(&run);
     struct acog_model_rules rules =
         opus(); /* of a model of another maker: no word of the dialect */
@@ -549,6 +577,7 @@ int main(void)
         cmocka_unit_test(a_format_that_cannot_be_held_is_refused),
         cmocka_unit_test(effort_and_format_share_an_object),
         cmocka_unit_test(what_thinking_excludes_gives_way),
+        cmocka_unit_test(thinking_gives_way_to_a_forced_call),
         cmocka_unit_test(a_budget_that_the_client_names_is_kept_or_becomes_a_word),
         cmocka_unit_test(a_model_whose_largest_answer_is_not_known_gets_what_was_asked),
         cmocka_unit_test(a_plain_request_is_a_plain_request),
