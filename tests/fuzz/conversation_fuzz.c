@@ -220,6 +220,20 @@ static void come_back(enum acog_surface surface, const struct acog_conversation 
     acog_buffer_fini(&back);
 }
 
+/* Each tool that the client calls otherwise has a name that every upstream takes, for itself. */
+static void names_are_legal(const struct acog_conversation *conversation)
+{
+    for (const struct acog_tool_identity *identity = conversation->identities; identity != NULL;
+         identity = identity->next) {
+        ACOG_ASSERT(identity->told.len > 0 && identity->told.len <= ACOG_IDENTITY_TOLD_MAX);
+        for (size_t i = 0; i < identity->told.len; i++) {
+            ACOG_ASSERT(memchr("-_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+                               identity->told.ptr[i], 64) != NULL);
+        }
+        ACOG_ASSERT(acog_identity_find_told(conversation->identities, identity->told) == identity);
+    }
+}
+
 static void there_and_back(enum acog_surface surface, enum acog_dialect to, struct acog_view body,
                            uint8_t choice, struct acog_arena *arena)
 {
@@ -229,6 +243,9 @@ static void there_and_back(enum acog_surface surface, enum acog_dialect to, stru
         .client = acog_surface_dialect(surface), .upstream = to, .rules = &rules};
     acog_buffer_init(&there, BODY_MAX);
     const struct acog_conversation *conversation = read(surface, body, arena, false);
+    if (conversation != NULL) {
+        names_are_legal(conversation);
+    }
     if (conversation != NULL && write(conversation, &translation, arena, &there)) {
         is_json(acog_buffer_view(&there));
         if (to == ACOG_DIALECT_GEMINI) {
