@@ -3,6 +3,7 @@
  * The system and developer messages before anything else are the conversation's system texts; later ones keep their
  * place (B14). Empty texts are taken as they come: acog_builder_finish() sees to them (B04, B05).
  */
+#include "leaf.h"
 #include "media.h"
 #include "read_chat.h"
 
@@ -76,7 +77,7 @@ static struct acog_part *read_text_part(const struct part_reader *in, enum acog_
                                                   : ".text: must be a string");
         return NULL;
     }
-    if (kind == ACOG_PART_REFUSAL && text.raw.len <= 2) {
+    if (kind == ACOG_PART_REFUSAL && !acog_leaf_has_text(text)) {
         return NULL;
     }
     struct acog_part *part = new_part(in->reader, in->sink, kind);
@@ -123,9 +124,7 @@ static struct acog_part *read_url_part(const struct part_reader *in, struct acog
     struct acog_json_value url = object.type == ACOG_JSON_STRING ? object : found[0];
     enum acog_code code =
         acog_media_read_url(acog_text_of(url), in->reader->builder->arena, &media);
-    if (found[1].type == ACOG_JSON_STRING && acog_json_present(found[1])) {
-        media.detail = found[1];
-    }
+    media.detail = acog_leaf_of_type(found[1], ACOG_JSON_STRING);
     return keep_media(in, &media, code, name);
 }
 
@@ -155,44 +154,37 @@ static struct acog_part *read_file_part(const struct part_reader *in, struct aco
     struct acog_json_value found[COUNT(names)];
     struct acog_media media = {.kind = ACOG_MEDIA_FILE};
     acog_json_members(file, names, found, COUNT(names));
-    struct acog_text data = acog_text_of(found[0]);
-    if (data.bytes.len > 0) {
-        struct acog_json_value name = {.raw = {0}};
+    struct acog_json_value name = acog_leaf_of_type(found[2], ACOG_JSON_STRING);
+    if (acog_leaf_has_text(found[0])) {
         enum acog_code code =
-            acog_media_read_file(data, found[2].type == ACOG_JSON_STRING ? found[2] : name,
-                                 in->reader->builder->arena, &media);
+            acog_media_read_file(acog_text_of(found[0]), name, in->reader->builder->arena, &media);
         return keep_media(in, &media, code, "file.file_data");
     }
     media.source = ACOG_MEDIA_FILE_ID;
     media.data = acog_text_of(found[1]);
-    media.name = found[2].type == ACOG_JSON_STRING ? found[2] : media.name;
+    media.name = name;
     return keep_media(in, &media, ACOG_OK, "file");
 }
 
+static void add_thought(const struct part_reader *in, struct acog_json_value text)
+{
+    struct acog_part *part =
+        acog_leaf_has_text(text) ? new_part(in->reader, in->sink, ACOG_PART_REASONING) : NULL;
+    if (part != NULL) {
+        part->text = text;
+    }
+}
+
 /* Mistral's, in an assistant's content: its text, in a list or alone. */
-static struct acog_part *read_thinking_part(const struct part_reader *in,
-                                            struct acog_json_value thinking)
+static void read_thinking_part(const struct part_reader *in, struct acog_json_value thinking)
 {
     struct acog_json_cursor cursor = acog_json_enter(thinking);
-    struct acog_part *part = NULL;
-    if (thinking.type == ACOG_JSON_STRING) {
-        part = new_part(in->reader, in->sink, ACOG_PART_REASONING);
-        if (part != NULL) {
-            part->text = thinking;
-        }
-        return NULL; /* no cache marker goes there */
-    }
+    add_thought(in, thinking);
     while (thinking.type == ACOG_JSON_ARRAY && acog_json_next(&cursor)) {
-        struct acog_json_value text;
-        if (acog_json_member(cursor.value, ACOG_VIEW("text"), &text) &&
-            acog_text_of(text).bytes.len > 0) {
-            part = new_part(in->reader, in->sink, ACOG_PART_REASONING);
-        }
-        if (part != NULL) {
-            part->text = text;
-        }
+        struct acog_json_value text = {.escaped = false};
+        (void)acog_json_member(cursor.value, ACOG_VIEW("text"), &text);
+        add_thought(in, text);
     }
-    return NULL;
 }
 
 static struct acog_part *read_foreign_part(const struct part_reader *in)
@@ -248,7 +240,8 @@ static struct acog_part *read_part_of_type(const struct part_reader *in)
         return read_text_part(in, ACOG_PART_REFUSAL, in->found[ACOG_INPUT_REFUSAL]);
     }
     if (assistant && acog_json_text_is(type, ACOG_VIEW("thinking"))) {
-        return read_thinking_part(in, in->found[ACOG_INPUT_THINKING]);
+        read_thinking_part(in, in->found[ACOG_INPUT_THINKING]);
+        return NULL; /* no cache marker goes there */
     }
     return read_foreign_part(in);
 }
@@ -260,7 +253,7 @@ static void read_content(struct messages_reader *reader, const struct sink *sink
     struct acog_part *last = NULL;
     struct part_reader in = {.reader = reader, .sink = sink};
     struct acog_json_cursor cursor = acog_json_enter(content);
-    if (content.type == ACOG_JSON_STRING && acog_json_present(content)) {
+    if (content.type == ACOG_JSON_STRING) {
         last = new_part(reader, sink, ACOG_PART_TEXT);
         if (last != NULL) {
             last->text = content;
@@ -364,7 +357,7 @@ static void read_calls(struct messages_reader *reader, struct acog_json_value ca
         if (id.bytes.len == 0) {
             acog_builder_refuse(reader->builder, "messages[%zu].tool_calls[%zu].id: must be a text",
                                 reader->index, i);
-        } else if (found[2].type == ACOG_JSON_OBJECT && acog_json_present(found[2])) {
+        } else if (found[2].type == ACOG_JSON_OBJECT) {
             read_custom(reader, id);
         } else {
             const struct acog_opaque *opaque = acog_id_index_find(index, found[0].raw);

@@ -3,6 +3,7 @@
  * Chat itself has no member for it. Its copies have four, and clients send back what they got: whole entries, or the
  * pieces of a stream, which belong together when their index is the same.
  */
+#include "leaf.h"
 #include "opaque.h"
 #include "read_chat.h"
 
@@ -24,11 +25,6 @@ static void read_members(struct acog_json_value entry,
     static const struct acog_view names[ACOG_DETAIL_COUNT] = {
         {"text", 4}, {"summary", 7}, {"signature", 9}, {"data", 4}, {"index", 5}, {"id", 2}};
     acog_json_members(entry, names, found, ACOG_DETAIL_COUNT);
-}
-
-static bool says(struct acog_json_value value)
-{
-    return value.type == ACOG_JSON_STRING && value.raw.len > 2;
 }
 
 /* Entries that are one part: the pieces of a stream. */
@@ -58,8 +54,8 @@ static size_t text_bytes(struct acog_json_cursor cursor, struct acog_json_value 
         if (!acog_view_equal(found[ACOG_DETAIL_INDEX].raw, index.raw)) {
             break;
         }
-        bytes += says(found[ACOG_DETAIL_TEXT]) ? found[ACOG_DETAIL_TEXT].raw.len
-                                               : found[ACOG_DETAIL_SUMMARY].raw.len;
+        bytes += acog_leaf_has_text(found[ACOG_DETAIL_TEXT]) ? found[ACOG_DETAIL_TEXT].raw.len
+                                                             : found[ACOG_DETAIL_SUMMARY].raw.len;
     }
     return bytes;
 }
@@ -94,8 +90,9 @@ static void add_text(struct acog_conversation_builder *builder, struct run *run,
 static bool give_to_call(const struct acog_id_index *calls, const struct acog_json_value *found)
 {
     struct acog_json_value id = found[ACOG_DETAIL_ID];
-    struct acog_opaque *opaque = says(id) ? acog_id_index_find(calls, id.raw) : NULL;
-    if (opaque != NULL && opaque->maker == ACOG_DIALECT_COUNT && says(found[ACOG_DETAIL_DATA])) {
+    struct acog_opaque *opaque = acog_leaf_has_text(id) ? acog_id_index_find(calls, id.raw) : NULL;
+    if (opaque != NULL && opaque->maker == ACOG_DIALECT_COUNT &&
+        acog_leaf_has_text(found[ACOG_DETAIL_DATA])) {
         *opaque = acog_opaque_read(acog_text_of(found[ACOG_DETAIL_DATA]), ACOG_DIALECT_CHAT);
     }
     return opaque != NULL;
@@ -109,12 +106,14 @@ static void read_details(struct acog_conversation_builder *builder, struct acog_
     while (builder->code == ACOG_OK && acog_json_next(&cursor)) {
         struct acog_json_value found[ACOG_DETAIL_COUNT];
         read_members(cursor.value, found);
-        struct acog_json_value text =
-            says(found[ACOG_DETAIL_TEXT]) ? found[ACOG_DETAIL_TEXT] : found[ACOG_DETAIL_SUMMARY];
-        struct acog_json_value opaque = says(found[ACOG_DETAIL_SIGNATURE])
+        struct acog_json_value text = acog_leaf_has_text(found[ACOG_DETAIL_TEXT])
+                                          ? found[ACOG_DETAIL_TEXT]
+                                          : found[ACOG_DETAIL_SUMMARY];
+        struct acog_json_value opaque = acog_leaf_has_text(found[ACOG_DETAIL_SIGNATURE])
                                             ? found[ACOG_DETAIL_SIGNATURE]
                                             : found[ACOG_DETAIL_DATA];
-        if ((!says(text) && !says(opaque)) || give_to_call(calls, found)) {
+        if ((!acog_leaf_has_text(text) && !acog_leaf_has_text(opaque)) ||
+            give_to_call(calls, found)) {
             continue;
         }
         if (!continues(&run, found[ACOG_DETAIL_INDEX])) {
@@ -124,7 +123,7 @@ static void read_details(struct acog_conversation_builder *builder, struct acog_
         if (run.part == NULL) {
             return;
         }
-        if (says(text)) {
+        if (acog_leaf_has_text(text)) {
             add_text(builder, &run, cursor, text);
         }
         run.part->opaque = acog_opaque_read(acog_text_of(opaque), ACOG_DIALECT_CHAT);
@@ -139,16 +138,16 @@ static void read_blocks(struct acog_conversation_builder *builder, struct acog_j
     while (builder->code == ACOG_OK && acog_json_next(&cursor)) {
         struct acog_json_value found[COUNT(names)];
         acog_json_members(cursor.value, names, found, COUNT(names));
-        struct acog_json_value opaque = says(found[1]) ? found[1] : found[2];
-        if (!says(found[0]) && !says(opaque)) {
+        struct acog_json_value opaque = acog_leaf_has_text(found[1]) ? found[1] : found[2];
+        if (!acog_leaf_has_text(found[0]) && !acog_leaf_has_text(opaque)) {
             continue;
         }
         struct acog_part *part =
             acog_builder_part(builder, ACOG_TURN_ASSISTANT, ACOG_PART_REASONING);
         if (part != NULL) {
-            part->text = says(found[0]) ? found[0] : part->text;
+            part->text = acog_leaf_has_text(found[0]) ? found[0] : part->text;
             part->opaque = acog_opaque_read(acog_text_of(opaque), ACOG_DIALECT_MESSAGES);
-            part->opaque.redacted = part->opaque.redacted || says(found[2]);
+            part->opaque.redacted = part->opaque.redacted || acog_leaf_has_text(found[2]);
         }
     }
 }
@@ -163,12 +162,13 @@ static bool is_filled(struct acog_json_value list)
 void acog_chat_read_reasoning(struct acog_conversation_builder *builder,
                               const struct acog_chat_reasoning *reasoning)
 {
-    struct acog_json_value text = says(reasoning->content) ? reasoning->content : reasoning->plain;
+    struct acog_json_value text =
+        acog_leaf_has_text(reasoning->content) ? reasoning->content : reasoning->plain;
     if (is_filled(reasoning->details)) {
         read_details(builder, reasoning->details, reasoning->calls);
     } else if (is_filled(reasoning->blocks)) {
         read_blocks(builder, reasoning->blocks);
-    } else if (says(text)) {
+    } else if (acog_leaf_has_text(text)) {
         struct acog_part *part =
             acog_builder_part(builder, ACOG_TURN_ASSISTANT, ACOG_PART_REASONING);
         if (part != NULL) {

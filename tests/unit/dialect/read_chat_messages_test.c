@@ -292,7 +292,9 @@ static void thinking_blocks_and_plain_reasoning_are_read(void **state)
     shown_as(show_conversation,
              MESSAGES(HI
                       ",{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\",\"thinking\":"
-                      "[{\"type\":\"text\",\"text\":\"p\"}]},{\"type\":\"text\",\"text\":\"A\"}]}"),
+                      "[{\"type\":\"text\",\"text\":\"p\"},{\"type\":\"text\",\"text\":\"\"},"
+                      "{\"type\":\"reference\",\"reference_ids\":[1]}]},"
+                      "{\"type\":\"text\",\"text\":\"A\"}]}"),
              "user text \"hi\"\nassistant reasoning \"p\"\nassistant text \"A\"\n");
 }
 
