@@ -76,7 +76,7 @@ static void end_reasoning(struct acog_flow *flow)
     flow->chat.reasoning_field = (struct acog_view){0};
 }
 
-/* One entry of reasoning_details (OpenRouter): a piece of text, a signature, encrypted reasoning. True: it had text. */
+/* One entry of reasoning_details (OpenRouter): a piece of text, a signature, encrypted reasoning. True: it told text. */
 static bool read_detail(struct acog_flow *flow, struct acog_json_value entry)
 {
     static const struct acog_view names[] = {
@@ -85,7 +85,8 @@ static bool read_detail(struct acog_flow *flow, struct acog_json_value entry)
     acog_json_members(entry, names, found, COUNT(names));
     struct acog_json_value text = acog_dialect_nonempty(found[0]) ? found[0] : found[1];
     /* Where the texts stand beside them, piece by piece, an entry repeats what was told, with its signature. */
-    if (!flow->chat.reasoning_beside) {
+    bool tells = acog_dialect_nonempty(text) && !flow->chat.reasoning_beside;
+    if (tells) {
         acog_flow_text(flow, ACOG_FLOW_REASONING, REASONING_KEY, acog_text_of(text));
     }
     if (acog_dialect_nonempty(found[2]) || acog_dialect_nonempty(found[3])) {
@@ -95,7 +96,7 @@ static bool read_detail(struct acog_flow *flow, struct acog_json_value entry)
         acog_flow_opaque(flow, ACOG_FLOW_REASONING, REASONING_KEY, &opaque);
         acog_flow_part_end(flow, REASONING_KEY);
     }
-    return acog_dialect_nonempty(text);
+    return tells;
 }
 
 /* The same text stands in reasoning_details and beside them: it counts once. */

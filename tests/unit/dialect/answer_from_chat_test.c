@@ -281,6 +281,12 @@ static void a_thought_that_is_told_again_counts_once(void **state)
                 "begin \"c\" \"m\"\nreasoning 0 \"a\"\nreasoning 0 \"b\"\n"
                 "opaque 0 \"{\\\"text\\\":\\\"ab\\\",\\\"signature\\\":\\\"s\\\"}\"\nend 0\n"
                 "text 1 \"A\"\nend 1\nfinish stop \"stop\", 1 in, 1 out\n");
+    streamed_as(DELTA("\"reasoning\":\"a\"")
+                    DELTA("\"reasoning\":\"b\",\"reasoning_details\":[{\"text\":\"b\"}]")
+                        DELTA("\"content\":\"A\"") FINISH("stop") USAGE("1", "1") DONE,
+                "begin \"c\" \"m\"\nreasoning 0 \"a\"\nreasoning 0 \"b\"\n"
+                "opaque 0 \"reasoning\"\nend 0\n"
+                "text 1 \"A\"\nend 1\nfinish stop \"stop\", 1 in, 1 out\n");
 }
 
 /* -- calls ----------------------------------------------------------------------------------------- */
