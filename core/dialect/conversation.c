@@ -501,11 +501,40 @@ static void tidy_results(const struct acog_conversation *conversation)
     }
 }
 
+/* What the client runs, and what only its own provider does. */
+static void part_tools(struct acog_conversation *conversation)
+{
+    struct acog_tool **own = &conversation->tools;
+    struct acog_tool **foreign = &conversation->foreign_tools;
+    struct acog_tool *next = NULL;
+    for (struct acog_tool *tool = conversation->tools; tool != NULL; tool = next) {
+        next = tool->next;
+        struct acog_tool ***end = tool->foreign.len > 0 ? &foreign : &own;
+        **end = tool;
+        *end = &tool->next;
+    }
+    *own = NULL;
+    *foreign = NULL;
+}
+
+static bool is_declared(struct acog_conversation_builder *builder, const struct acog_tool *tools,
+                        struct acog_text name)
+{
+    while (tools != NULL && !same_text(builder, acog_text_of(tools->name), name)) {
+        tools = tools->next;
+    }
+    return tools != NULL;
+}
+
 /* No choice without tools; a named tool is a declared one (B09). */
 static void check_choice(struct acog_conversation_builder *builder)
 {
     struct acog_conversation *conversation = builder->conversation;
     if (conversation->tools == NULL) {
+        conversation->forces_foreign_tool =
+            conversation->foreign_tools != NULL &&
+            (conversation->tool_choice == ACOG_TOOL_CHOICE_REQUIRED ||
+             conversation->tool_choice == ACOG_TOOL_CHOICE_NAMED);
         conversation->tool_choice = ACOG_TOOL_CHOICE_UNSET;
         conversation->parallel_off = false;
         return;
@@ -514,13 +543,14 @@ static void check_choice(struct acog_conversation_builder *builder)
         return;
     }
     struct acog_text wanted = acog_text_of(conversation->tool_choice_name);
-    for (const struct acog_tool *tool = conversation->tools; tool != NULL; tool = tool->next) {
-        if (same_text(builder, acog_text_of(tool->name), wanted)) {
-            return;
-        }
+    if (is_declared(builder, conversation->tools, wanted)) {
+        return;
     }
-    struct acog_view name = shown(wanted);
-    acog_builder_refuse(builder, "tool_choice: no tool is named \"%.*s\"", ACOG_VIEW_FMT(name));
+    conversation->forces_foreign_tool = is_declared(builder, conversation->foreign_tools, wanted);
+    if (!conversation->forces_foreign_tool) {
+        struct acog_view name = shown(wanted);
+        acog_builder_refuse(builder, "tool_choice: no tool is named \"%.*s\"", ACOG_VIEW_FMT(name));
+    }
 }
 
 void acog_builder_finish(struct acog_conversation_builder *builder)
@@ -534,6 +564,7 @@ void acog_builder_finish(struct acog_conversation_builder *builder)
     ask_with_system_alone(builder);
     tidy_results(builder->conversation);
     check_turns(builder);
+    part_tools(builder->conversation);
     check_choice(builder);
     if (builder->code == ACOG_OK && builder->conversation->turns == NULL) {
         acog_builder_refuse(builder, "there is no message that says anything");

@@ -180,6 +180,8 @@ struct acog_conversation {
     struct acog_part_list system; /* TEXT parts, leading */
     struct acog_turn *turns;
     struct acog_tool *tools;
+    struct acog_tool *foreign_tools; /* the foreign ones of them, once all was read */
+    bool forces_foreign_tool;        /* tool_choice leaves the model no tool of its client's */
     struct acog_tool_identity *identities; /* of all tools that have one, the offered ones or not */
     enum acog_tool_choice tool_choice;
     struct acog_json_value tool_choice_name; /* STRING */

@@ -45,18 +45,18 @@ static enum acog_code check_fields(const struct acog_conversation *conversation,
 }
 
 static enum acog_code check_tools(const struct acog_conversation *conversation,
+                                  const struct acog_model_rules *rules,
                                   struct acog_request_problem *problem)
 {
-    for (const struct acog_tool *tool = conversation->tools; tool != NULL; tool = tool->next) {
-        if (tool->foreign.len > 0) {
-            struct acog_view type = acog_view_slice(tool->foreign, 0, 64);
-            return refuse(problem,
-                          "tools: a tool of type \"%.*s\" is run by another provider than the one "
-                          "that serves this model",
-                          ACOG_VIEW_FMT(type));
-        }
+    const struct acog_tool *tool = conversation->foreign_tools;
+    if (tool == NULL || (rules->drop_server_tools && !conversation->forces_foreign_tool)) {
+        return ACOG_OK;
     }
-    return ACOG_OK;
+    struct acog_view type = acog_view_slice(tool->foreign, 0, 64);
+    return refuse(problem,
+                  "tools: a tool of type \"%.*s\" is run by another provider than the one that "
+                  "serves this model",
+                  ACOG_VIEW_FMT(type));
 }
 
 static enum acog_code check_parts(const struct acog_conversation *conversation,
@@ -105,7 +105,7 @@ enum acog_code acog_conversation_fits(const struct acog_conversation *conversati
     }
     enum acog_code code = check_fields(conversation, dialect, problem);
     if (code == ACOG_OK) {
-        code = check_tools(conversation, problem);
+        code = check_tools(conversation, rules, problem);
     }
     if (code == ACOG_OK) {
         code = check_parts(conversation, problem);

@@ -62,6 +62,9 @@ enum acog_code acog_conversation_write(const struct acog_conversation *conversat
     struct acog_request_writer writer = {
         .conversation = conversation, .translation = translation, .arena = arena, .out = out};
     acog_buffer_init_over(&writer.dropped, memory, ACOG_DROPPED_BYTES_MAX);
+    if (conversation->foreign_tools != NULL) {
+        acog_put_dropped(&writer, ACOG_VIEW("tools"));
+    }
     switch (translation->upstream) {
     case ACOG_DIALECT_CHAT:
         acog_chat_write_conversation(&writer);

@@ -113,9 +113,9 @@ static inline void show_conversation(struct acog_buffer *out,
     }
 }
 
-static inline void show_tools(struct acog_buffer *out, const struct acog_conversation *conversation)
+static inline void show_tool_list(struct acog_buffer *out, const struct acog_tool *tool)
 {
-    for (const struct acog_tool *tool = conversation->tools; tool != NULL; tool = tool->next) {
+    for (; tool != NULL; tool = tool->next) {
         show_view(out, tool->foreign.len > 0 ? ACOG_VIEW("foreign ") : ACOG_VIEW("tool"));
         show_view(out, tool->foreign);
         show_value(out, "name", tool->name);
@@ -125,6 +125,12 @@ static inline void show_tools(struct acog_buffer *out, const struct acog_convers
         show_value(out, "cache", tool->cache);
         show_view(out, ACOG_VIEW("\n"));
     }
+}
+
+static inline void show_tools(struct acog_buffer *out, const struct acog_conversation *conversation)
+{
+    show_tool_list(out, conversation->tools);
+    show_tool_list(out, conversation->foreign_tools);
 }
 
 /* The names of what has no place, the latest first, a space behind each. */

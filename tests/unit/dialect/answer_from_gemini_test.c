@@ -221,7 +221,7 @@ static void every_reason_has_its_place(void **state)
         {END("LANGUAGE"), "unknown LANGUAGE\n"},
         {END("OTHER"), "unknown OTHER\n"},
         {END("A_NEW_ONE"), "unknown A_NEW_ONE\n"},
-        {"{\"candidates\":[{\"finishReason\":1}]}", "stop \n"},
+        {"{\"candidates\":[{\"finishReason\":1}]}", "stop STOP\n"},
     };
 
     (void)state;

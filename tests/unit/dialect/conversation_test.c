@@ -319,6 +319,65 @@ static void assert_unfit(struct scene *scene, const char *why)
     acog_arena_fini(&scene->arena);
 }
 
+static void offer_web_search(struct scene *scene, bool beside_a_function) /* B30 */
+{
+    (void)say(scene, ACOG_TURN_USER, "\"news?\"");
+    struct acog_tool *tool = acog_builder_tool(&scene->builder);
+    tool->foreign = ACOG_VIEW("web_search_20250305");
+    tool->name = json("\"web_search\"");
+    if (beside_a_function) {
+        acog_builder_tool(&scene->builder)->name = json("\"f\"");
+    }
+    acog_builder_finish(&scene->builder);
+    assert_int_equal(scene->builder.code, ACOG_OK);
+}
+
+/* Codex offers one with every request. */
+static void the_rules_may_leave_out_what_another_provider_would_run(void **state)
+{
+    (void)state;
+
+    static const struct {
+        enum acog_tool_choice choice;
+        const char *name;
+        bool beside_a_function;
+        bool fits;
+    } rows[] = {
+        {ACOG_TOOL_CHOICE_AUTO, NULL, true, true},
+        {ACOG_TOOL_CHOICE_AUTO, NULL, false, true},
+        {ACOG_TOOL_CHOICE_REQUIRED, NULL, true, true},
+        {ACOG_TOOL_CHOICE_REQUIRED, NULL, false, false},
+        {ACOG_TOOL_CHOICE_NAMED, "\"f\"", true, true},
+        {ACOG_TOOL_CHOICE_NAMED, "\"web_search\"", true, false},
+    };
+    struct acog_model_rules rules = acog_model_rules_default(ACOG_DIALECT_MESSAGES);
+    struct acog_translation translation = {
+        .upstream = ACOG_DIALECT_MESSAGES, .rules = &rules, .model = ACOG_VIEW("m")};
+    rules.drop_server_tools = true;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct scene scene;
+        struct acog_buffer out;
+        acog_buffer_init(&out, (size_t)1 << 16U);
+        begin(&scene);
+        scene.conversation.tool_choice = rows[i].choice;
+        scene.conversation.tool_choice_name = json(rows[i].name == NULL ? "null" : rows[i].name);
+        offer_web_search(&scene, rows[i].beside_a_function);
+        assert_int_equal(acog_conversation_fits(&scene.conversation, ACOG_DIALECT_MESSAGES, &rules,
+                                                &scene.problem),
+                         rows[i].fits ? ACOG_OK : ACOG_INVALID);
+        if (rows[i].fits) {
+            assert_int_equal(
+                acog_conversation_write(&scene.conversation, &translation, &scene.arena, &out),
+                ACOG_OK);
+            assert_true(acog_view_equal(translation.dropped, ACOG_VIEW("tools")));
+            assert_int_equal(acog_view_find(acog_buffer_view(&out), ACOG_VIEW("web_search")),
+                             out.len);
+        }
+        acog_buffer_fini(&out);
+        acog_arena_fini(&scene.arena);
+    }
+}
+
 static void what_would_not_mean_the_same_is_refused_by_name(void **state) /* decision 14 */
 {
     (void)state;
@@ -331,7 +390,7 @@ static void what_would_not_mean_the_same_is_refused_by_name(void **state) /* dec
     scene.conversation.unfaithful_choices = true; /* B23 */
     assert_unfit(&scene, "n: must be 1");
     begin(&scene);
-    acog_builder_tool(&scene.builder)->foreign = ACOG_VIEW("web_search_20250305"); /* B30 */
+    offer_web_search(&scene, false);
     assert_unfit(&scene, "web_search_20250305");
     begin(&scene);
     acog_builder_part(&scene.builder, ACOG_TURN_ASSISTANT, ACOG_PART_FOREIGN)->type =
@@ -420,6 +479,7 @@ int main(void)
         cmocka_unit_test(a_chosen_tool_is_a_declared_one_and_nothing_is_chosen_from_none),
         cmocka_unit_test(a_field_is_known_by_its_dialects_name_and_null_is_absent),
         cmocka_unit_test(the_empty_name_is_no_field),
+        cmocka_unit_test(the_rules_may_leave_out_what_another_provider_would_run),
         cmocka_unit_test(what_would_not_mean_the_same_is_refused_by_name),
         cmocka_unit_test(a_conversation_that_only_thought_cannot_be_told),
         cmocka_unit_test(a_user_with_a_longer_name_than_the_provider_takes_is_dropped),

@@ -490,11 +490,11 @@ static void tools_are_the_clients_or_foreign(void **state)
         "'mcp_toolset','mcp_server_name':'x'},{'name':'f','description':'d','input_schema':{'type':'object'},'strict':true,'cache_control':{'type':"
         "'ephemeral'},'defer_loading':true},{'type':'custom','name':'g','description':null,"
         "'input_schema':{}}]");
-    const struct acog_tool *tool = conversation->tools;
+    const struct acog_tool *tool = conversation->foreign_tools;
     assert_true(acog_view_equal(tool->foreign, ACOG_VIEW("web_search_20250305")));
-    tool = tool->next;
-    assert_true(acog_view_equal(tool->foreign, ACOG_VIEW("mcp_toolset")));
-    tool = tool->next;
+    assert_true(acog_view_equal(tool->next->foreign, ACOG_VIEW("mcp_toolset")));
+    assert_null(tool->next->next);
+    tool = conversation->tools;
     assert_int_equal(tool->foreign.len, 0);
     assert_true(is(tool->name, "'f'") && is(tool->description, "'d'"));
     assert_true(is(tool->schema, "{'type':'object'}") && tool->strict.type == ACOG_JSON_TRUE);
