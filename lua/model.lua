@@ -34,7 +34,12 @@ local families = {
   --   efforts         …/build-with-claude/effort
   --   system_anywhere …/build-with-claude/mid-conversation-system-messages, and "what's new" of 5.5
   --   forced_tool     …/models/opus-5-5/whats-new-opus-5-5, which says it of Fable 5.1 too
-  ["claude"] = { temperature_max = 1, top_k = true, schema = "tool", default_output_tokens = 4096 },
+  --   default_output_tokens  no agent of OpenAI's APIs sends a limit, and a file written by a call must fit whole:
+  --                   as many as Claude Code asks for by itself, or the model's largest where that is less
+  ["claude"] = { temperature_max = 1, top_k = true, schema = "tool", default_output_tokens = 32000 },
+  ["claude-2"] = { largest_output_tokens = 4096 },
+  ["claude-instant"] = { largest_output_tokens = 4096 },
+  ["claude-sonnet-3"] = { largest_output_tokens = 4096 },
   ["claude-haiku-3"] = { largest_output_tokens = 4096 },
   ["claude-opus-3"] = { largest_output_tokens = 4096 },
   ["claude-haiku-3-5"] = { largest_output_tokens = 8192 },

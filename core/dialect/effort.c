@@ -56,6 +56,17 @@ int64_t acog_effort_budget_tokens(enum acog_effort effort)
     return tokens[effort];
 }
 
+int64_t acog_effort_room_tokens(int64_t limit, bool named, int64_t answer_tokens)
+{
+    int64_t quarter = limit / 4 + 1;
+    if (named) {
+        return limit - 1;
+    }
+    int64_t room = limit - (answer_tokens < quarter ? answer_tokens : quarter);
+    bool tight = room < ACOG_BUDGET_TOKENS_MIN && limit > ACOG_BUDGET_TOKENS_MIN;
+    return tight ? ACOG_BUDGET_TOKENS_MIN : room;
+}
+
 enum acog_effort acog_effort_of_budget(int64_t budget_tokens)
 {
     int effort = ACOG_EFFORT_COUNT - 1;

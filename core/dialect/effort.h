@@ -25,6 +25,11 @@ enum acog_effort acog_effort_nearest(enum acog_effort wanted, unsigned efforts);
 /* The tokens that a word stands for; 0 for NONE. */
 int64_t acog_effort_budget_tokens(enum acog_effort effort);
 
+/* Tokens below `limit` that thinking may take. What the client named itself (`named`) may be all but one; else the answer
+ * keeps a quarter of the limit, or `answer_tokens`, the length of a usual one (INT64_MAX: whatever it is), if that is
+ * less. A tight limit has room for the least budget as long as a token is left. */
+int64_t acog_effort_room_tokens(int64_t limit, bool named, int64_t answer_tokens);
+
 /* The word that stands for a budget: the greatest that does not ask for more, at least MINIMAL. */
 enum acog_effort acog_effort_of_budget(int64_t budget_tokens);
 

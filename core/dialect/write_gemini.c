@@ -237,8 +237,8 @@ static void put_budget(struct config *config, int64_t budget)
     end_thinking(config, true);
 }
 
-/* Thinking in tokens: as many as asked, less than the answer may have, and within what all models take. -1 leaves it to
- * the model. */
+/* Thinking in tokens: as many as asked, within what all models take and leaving room for the answer, whose limit holds
+ * both. -1 leaves it to the model. */
 static void put_thinking_budget(struct config *config)
 {
     struct acog_request_writer *writer = config->writer;
@@ -261,7 +261,10 @@ static void put_thinking_budget(struct config *config)
     }
     budget = budget > BUDGET_TOKENS_MAX ? BUDGET_TOKENS_MAX : budget;
     budget = budget < ACOG_BUDGET_TOKENS_MIN ? ACOG_BUDGET_TOKENS_MIN : budget;
-    budget = limit >= 0 && budget >= limit ? limit - 1 : budget;
+    if (limit >= 0) {
+        int64_t room = acog_effort_room_tokens(limit, wish->budget_tokens > 0, INT64_MAX);
+        budget = budget < room ? budget : room;
+    }
     if (budget < ACOG_BUDGET_TOKENS_MIN) { /* B22 */
         acog_put_reasoning_lost(writer);
         return;

@@ -126,33 +126,25 @@ static int64_t wished_budget(const struct acog_reasoning_wish *wish)
     return acog_effort_budget_tokens(wish->adaptive ? ACOG_EFFORT_HIGH : ACOG_EFFORT_MEDIUM);
 }
 
-/* Tokens of the limit that thinking may take: what the client named itself, else all but a quarter of the limit or the
- * length of a usual answer, and never so much that nothing is left. */
-static int64_t room_for_thinking(const struct acog_request_writer *writer, const struct plan *plan)
+/* A limit that holds a usual answer and the thinking before it, where the client gave none. */
+static void plan_limit_above(struct plan *plan, int64_t budget,
+                             const struct acog_model_rules *rules)
 {
-    int64_t usual = writer->translation->rules->default_output_tokens;
-    int64_t answer = plan->max_tokens / 4 + 1;
-    if (plan->asked.reasoning.budget_tokens > 0) {
-        return plan->max_tokens - 1;
+    if (plan->asked.max_tokens < 1 && budget < INT64_MAX - rules->default_output_tokens) {
+        plan->max_tokens = capped(rules->default_output_tokens + budget, rules);
     }
-    if (plan->asked.max_tokens < 1 && usual < answer) {
-        answer = usual;
-    }
-    int64_t room = plan->max_tokens - answer;
-    bool tight = room < ACOG_BUDGET_TOKENS_MIN && plan->max_tokens > ACOG_BUDGET_TOKENS_MIN;
-    return tight ? ACOG_BUDGET_TOKENS_MIN : room;
 }
 
-/* A budget below the limit; where the client gave no limit there is one that holds both. False: none fits. */
+/* A budget below the limit. False: none fits. */
 static bool plan_budget(const struct acog_request_writer *writer, struct plan *plan)
 {
     const struct acog_model_rules *rules = writer->translation->rules;
     int64_t budget = wished_budget(&plan->asked.reasoning);
     budget = budget < ACOG_BUDGET_TOKENS_MIN ? ACOG_BUDGET_TOKENS_MIN : budget;
-    if (plan->asked.max_tokens < 1 && budget < INT64_MAX - rules->default_output_tokens) {
-        plan->max_tokens = capped(rules->default_output_tokens + budget, rules);
-    }
-    int64_t room = room_for_thinking(writer, plan);
+    plan_limit_above(plan, budget, rules);
+    int64_t usual = plan->asked.max_tokens < 1 ? rules->default_output_tokens : INT64_MAX;
+    int64_t room =
+        acog_effort_room_tokens(plan->max_tokens, plan->asked.reasoning.budget_tokens > 0, usual);
     plan->budget_tokens = budget < room ? budget : room;
     return plan->budget_tokens >= ACOG_BUDGET_TOKENS_MIN;
 }
@@ -225,6 +217,7 @@ static void plan_reasoning(struct acog_request_writer *writer, struct plan *plan
             acog_put_reasoning_lost(writer);
         } else {
             plan->thinking = ACOG_PLAN_THINKING_ADAPTIVE;
+            plan_limit_above(plan, wished_budget(wish), writer->translation->rules);
         }
         plan_effort(writer, plan); /* it holds without thinking */
         return;

@@ -265,10 +265,10 @@ REQUESTS = {
         "seen": {"chat": '"reasoning_effort":"high"', "messages": '"output_config":{"effort":"high"}', "responses": '"reasoning":{"effort":"high"',
                  "gemini": '"thinkingLevel":"high"'}},
     "effort, the model takes budgets": {
-        "chat": chat(reasoning_effort="low", max_tokens=9000), "messages": messages(output_config={"effort": "low"}, max_tokens=9000),
-        "responses": responses(reasoning={"effort": "low"}, max_output_tokens=9000), "model": BUDGET,
-        "seen": {"chat": '"reasoning_effort":"low"', "responses": '"reasoning":{"effort":"low"',
-                 "messages": '"thinking":{"type":"enabled","budget_tokens":4096', "gemini": '"thinkingBudget":4096'}},
+        "chat": chat(reasoning_effort="high", max_tokens=8000), "messages": messages(output_config={"effort": "high"}, max_tokens=8000),
+        "responses": responses(reasoning={"effort": "high"}, max_output_tokens=8000), "model": BUDGET,
+        "seen": {"chat": '"reasoning_effort":"high"', "responses": '"reasoning":{"effort":"high"',
+                 "messages": '"thinking":{"type":"enabled","budget_tokens":5999', "gemini": '"thinkingBudget":5999'}},
     "effort beside a forced call, the model takes words": {
         **forced(reasoning_effort="low"), "model": THINKS,
         "seen": {"chat": '"reasoning_effort":"low"', "responses": '"reasoning":{"effort":"low"',
@@ -352,7 +352,10 @@ REQUESTS = {
     "token limit below 16": {
         "chat": chat(max_tokens=5), "messages": messages(max_tokens=5),
         "seen": {"chat": '"max_tokens":5', "messages": '"max_tokens":5', "responses": '"max_output_tokens":16', "gemini": '"maxOutputTokens":5'}},
-    "no token limit": {"chat": chat(), "responses": responses(), "seen": {"messages": '"max_tokens":4096'}},
+    "no token limit": {"chat": chat(), "responses": responses(), "model": {"messages": "claude-opus-4-8"}, "seen": {"messages": '"max_tokens":32000'}},
+    "no token limit, and thinking": {
+        "chat": chat(reasoning_effort="high"), "responses": responses(reasoning={"effort": "high"}), "model": THINKS,
+        "seen": {"messages": '"max_tokens":48384', "chat": '"reasoning_effort":"high"', "responses": '"reasoning":{"effort":"high"', "gemini": '"thinkingLevel":"high"'}},
     "prompt-cache markers": {
         "chat": chat(said({"type": "text", "text": "hi", "cache_control": MARK})), "messages": messages(said({"type": "text", "text": "hi", "cache_control": MARK})),
         "seen": {"messages": '{"type":"text","text":"hi","cache_control":{"type":"ephemeral","ttl":"1h"}}'}},

@@ -54,6 +54,19 @@ static void words_and_budgets_go_both_ways(void **state)
     assert_int_equal(acog_effort_of_budget(INT64_MAX), ACOG_EFFORT_MAX);
 }
 
+static void thinking_leaves_a_quarter_of_the_limit_to_the_answer(void **state)
+{
+    (void)state;
+    assert_int_equal(acog_effort_room_tokens(2000, false, INT64_MAX), 1499);
+    assert_int_equal(acog_effort_room_tokens(20480, false, 4096),
+                     16384); /* a usual answer is less */
+    assert_int_equal(acog_effort_room_tokens(2000, true, INT64_MAX),
+                     1999); /* as the client named it */
+    assert_int_equal(acog_effort_room_tokens(1025, false, INT64_MAX), ACOG_BUDGET_TOKENS_MIN);
+    assert_true(acog_effort_room_tokens(1024, false, INT64_MAX) < ACOG_BUDGET_TOKENS_MIN);
+    assert_true(acog_effort_room_tokens(INT64_MAX, false, INT64_MAX) > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -61,6 +74,7 @@ int main(void)
         cmocka_unit_test(the_nearest_word_never_asks_for_more_if_that_can_be),
         cmocka_unit_test(a_wish_to_think_is_never_turned_into_none),
         cmocka_unit_test(words_and_budgets_go_both_ways),
+        cmocka_unit_test(thinking_leaves_a_quarter_of_the_limit_to_the_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

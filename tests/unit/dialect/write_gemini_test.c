@@ -290,7 +290,7 @@ static void check_thinking(enum acog_thinking thinking, const struct thinking_ro
 }
 
 /* B22 */
-static void a_budget_follows_the_word_and_stays_below_the_limit(void **state)
+static void a_budget_follows_the_word_and_leaves_room_for_the_answer(void **state)
 {
     const unsigned always = ACOG_BIT(ACOG_EFFORT_LOW) | ACOG_BIT(ACOG_EFFORT_HIGH);
     const struct thinking_row rows[] = {
@@ -305,6 +305,16 @@ static void a_budget_follows_the_word_and_stays_below_the_limit(void **state)
          "\"thinkingBudget\":24576",
          ""},
         {{.given = true, .effort = ACOG_EFFORT_HIGH, .budget_tokens = -1},
+         2000,
+         0,
+         "\"thinkingBudget\":1499",
+         ""},
+        {{.given = true, .effort = ACOG_EFFORT_LOW, .budget_tokens = -1},
+         1025,
+         0,
+         "\"thinkingBudget\":1024",
+         ""},
+        {{.given = true, .effort = NO_EFFORT, .budget_tokens = 5000},
          2000,
          0,
          "\"thinkingBudget\":1999",
@@ -437,7 +447,7 @@ int main(void)
         cmocka_unit_test(a_schema_is_native_or_one_forced_tool),
         cmocka_unit_test(any_json_is_a_media_type_alone),
         cmocka_unit_test(a_schema_beside_tools_is_refused_where_the_model_cannot),
-        cmocka_unit_test(a_budget_follows_the_word_and_stays_below_the_limit),
+        cmocka_unit_test(a_budget_follows_the_word_and_leaves_room_for_the_answer),
         cmocka_unit_test(a_level_is_the_nearest_word_that_the_model_takes),
         cmocka_unit_test(a_model_that_cannot_think_is_not_told_to),
     };

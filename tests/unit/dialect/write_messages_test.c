@@ -284,6 +284,30 @@ static void every_effort_has_its_budget(void **state)
     }
 }
 
+/* Anthropic's limit holds the thinking too, however the model is told to think. */
+static void a_limit_that_the_client_did_not_give_holds_the_thinking_of_its_effort(void **state)
+{
+    static const struct {
+        const char *more;
+        const char *max_tokens;
+    } rows[] = {
+        {"", "4096"},
+        {",'reasoning_effort':'low'", "8192"},
+        {",'reasoning_effort':'high'", "20480"},
+        {",'reasoning_effort':'max'", "32000"}, /* the largest */
+        {",'reasoning_effort':'high','max_tokens':2000", "2000"},
+    };
+
+    struct acog_model_rules rules = opus();
+    (void)state;
+    rules.largest_output_tokens = 32000;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct run run = chat_with(rules, rows[i].more);
+        holds(&run, "max_tokens", rows[i].max_tokens);
+        end(&run);
+    }
+}
+
 static void what_thinking_excludes_gives_way(void **state)
 {
     struct run run = chat_with(haiku(), ",'reasoning_effort':'low','top_p':0.5,'top_k':5");
@@ -576,6 +600,7 @@ int main(void)
         cmocka_unit_test(a_schema_is_native_or_one_forced_tool),
         cmocka_unit_test(a_format_that_cannot_be_held_is_refused),
         cmocka_unit_test(effort_and_format_share_an_object),
+        cmocka_unit_test(a_limit_that_the_client_did_not_give_holds_the_thinking_of_its_effort),
         cmocka_unit_test(what_thinking_excludes_gives_way),
         cmocka_unit_test(thinking_gives_way_to_a_forced_call),
         cmocka_unit_test(a_budget_that_the_client_names_is_kept_or_becomes_a_word),

@@ -100,6 +100,36 @@ static void each_of_the_newer_claudes_has_its_own(void **state)
     }
 }
 
+/* A limit that no client gave: what an agent writes in one call fits, and the model takes it. */
+static void a_claude_without_a_limit_may_write_a_long_file(void **state)
+{
+    static const struct {
+        const char *id;
+        int64_t largest;
+    } rows[] = {
+        {"claude-2.1", 4096},
+        {"claude-instant-1.2", 4096},
+        {"claude-3-haiku-20240307", 4096},
+        {"claude-3-sonnet-20240229", 4096},
+        {"claude-3-5-sonnet-20241022", 8192},
+        {"claude-opus-4-1", 32000},
+        {"claude-sonnet-4-5", 64000},
+        {"claude-opus-4-8", 128000},
+        {"claude-newest", -1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct acog_model_rules rules = rules_of_model(rows[i].id);
+        if (rules.default_output_tokens != 32000 ||
+            rules.largest_output_tokens != rows[i].largest) {
+            fail_msg("%s: %lld, at most %lld", rows[i].id, (long long)rules.default_output_tokens,
+                     (long long)rules.largest_output_tokens);
+        }
+    }
+    assert_int_equal(rules_of_model("unheard-of").default_output_tokens, 4096);
+}
+
 static void penalties_are_for_few_geminis(void **state)
 {
     (void)state;
@@ -181,6 +211,7 @@ int main(void)
         cmocka_unit_test(a_known_model_has_its_rules_in_any_spelling),
         cmocka_unit_test(what_a_longer_name_does_not_say_a_shorter_one_does),
         cmocka_unit_test(each_of_the_newer_claudes_has_its_own),
+        cmocka_unit_test(a_claude_without_a_limit_may_write_a_long_file),
         cmocka_unit_test(penalties_are_for_few_geminis),
         cmocka_unit_test(the_words_of_effort_are_those_that_a_model_takes),
         cmocka_unit_test(an_unknown_model_has_what_its_dialect_takes_for_granted),
