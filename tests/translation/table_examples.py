@@ -426,7 +426,8 @@ REQUESTS = {
         "seen": {"chat": '"stream":true,"stream_options":{"include_usage":true}', "messages": '"stream":true', "responses": '"stream":true'}},
     "an unknown field": dict(field("x_field", "x_field", "x_field", 1), seen={}),
     "an unknown member of a message": {
-        "chat": chat({**USER, "x_member": 1}), "responses": responses({**USER, "x_member": 1}), "seen": {}},
+        "chat": chat({**USER, "x_member": 1}), "messages": messages({**USER, "x_member": 1}),
+        "responses": responses({**USER, "x_member": 1}), "seen": {}},
     "an unknown member of a tool": {
         "chat": chat(tools=[{**TOOL, "x_member": 1}]), "messages": messages(tools=[{**AN_TOOL, "x_member": 1}]),
         "responses": responses(tools=[{**RS_TOOL, "x_member": 1}]), "seen": {}},
