@@ -350,6 +350,12 @@ void acog_messages_write_conversation(struct acog_request_writer *writer);
 void acog_responses_write_conversation(struct acog_request_writer *writer);
 void acog_gemini_write_conversation(struct acog_request_writer *writer);
 
+/* What is told of it. A call that must be made leaves no text to be held to a format: one that the model cannot be held to
+ * beside tools is left out. */
+struct acog_conversation acog_conversation_told(const struct acog_conversation *conversation,
+                                                enum acog_dialect dialect,
+                                                const struct acog_model_rules *rules);
+
 /* Why a dialect cannot take the conversation beyond what holds for all (fits.c): NULL when it can, else constant words
  * for the client. One a dialect, beside its writer. */
 const char *acog_chat_objection(const struct acog_conversation *conversation,

@@ -95,6 +95,39 @@ static bool says_anything(const struct acog_conversation *conversation)
     return false;
 }
 
+static const char *objection_to(const struct acog_conversation *conversation,
+                                enum acog_dialect dialect, const struct acog_model_rules *rules)
+{
+    switch (dialect) {
+    case ACOG_DIALECT_CHAT:
+        return acog_chat_objection(conversation, rules);
+    case ACOG_DIALECT_MESSAGES:
+        return acog_messages_objection(conversation, rules);
+    case ACOG_DIALECT_RESPONSES:
+        return acog_responses_objection(conversation, rules);
+    case ACOG_DIALECT_GEMINI:
+        return acog_gemini_objection(conversation, rules);
+    case ACOG_DIALECT_COUNT:
+        break;
+    }
+    ACOG_UNREACHABLE("a dialect");
+}
+
+struct acog_conversation acog_conversation_told(const struct acog_conversation *conversation,
+                                                enum acog_dialect dialect,
+                                                const struct acog_model_rules *rules)
+{
+    struct acog_conversation told = *conversation;
+    bool forced =
+        conversation->tools != NULL && (conversation->tool_choice == ACOG_TOOL_CHOICE_REQUIRED ||
+                                        conversation->tool_choice == ACOG_TOOL_CHOICE_NAMED);
+    if (forced && conversation->format != ACOG_FORMAT_TEXT &&
+        objection_to(conversation, dialect, rules) != NULL) {
+        told.format = ACOG_FORMAT_TEXT;
+    }
+    return told;
+}
+
 enum acog_code acog_conversation_fits(const struct acog_conversation *conversation,
                                       enum acog_dialect dialect,
                                       const struct acog_model_rules *rules,
@@ -116,22 +149,7 @@ enum acog_code acog_conversation_fits(const struct acog_conversation *conversati
     if (code != ACOG_OK) {
         return code;
     }
-    const char *objection = NULL;
-    switch (dialect) {
-    case ACOG_DIALECT_CHAT:
-        objection = acog_chat_objection(conversation, rules);
-        break;
-    case ACOG_DIALECT_MESSAGES:
-        objection = acog_messages_objection(conversation, rules);
-        break;
-    case ACOG_DIALECT_RESPONSES:
-        objection = acog_responses_objection(conversation, rules);
-        break;
-    case ACOG_DIALECT_GEMINI:
-        objection = acog_gemini_objection(conversation, rules);
-        break;
-    case ACOG_DIALECT_COUNT:
-        ACOG_UNREACHABLE("a dialect");
-    }
+    struct acog_conversation told = acog_conversation_told(conversation, dialect, rules);
+    const char *objection = objection_to(&told, dialect, rules);
     return objection == NULL ? ACOG_OK : refuse(problem, "%s", objection);
 }

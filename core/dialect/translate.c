@@ -59,8 +59,10 @@ enum acog_code acog_conversation_write(const struct acog_conversation *conversat
     if (memory == NULL) {
         return ACOG_NO_MEMORY;
     }
+    struct acog_conversation told =
+        acog_conversation_told(conversation, translation->upstream, translation->rules);
     struct acog_request_writer writer = {
-        .conversation = conversation, .translation = translation, .arena = arena, .out = out};
+        .conversation = &told, .translation = translation, .arena = arena, .out = out};
     acog_buffer_init_over(&writer.dropped, memory, ACOG_DROPPED_BYTES_MAX);
     if (conversation->foreign_tools != NULL) {
         acog_put_dropped(&writer, ACOG_VIEW("tools"));

@@ -398,6 +398,12 @@ static inline void normal_limits(const struct normal_trip *trip)
     }
 }
 
+static inline bool normal_must_call(const struct acog_conversation *conversation)
+{
+    return conversation->tools != NULL && (conversation->tool_choice == ACOG_TOOL_CHOICE_REQUIRED ||
+                                           conversation->tool_choice == ACOG_TOOL_CHOICE_NAMED);
+}
+
 /* `by_tool`: a schema went as a tool, and cannot be told from one that comes back. */
 static inline void normal_settings(const struct normal_trip *trip, bool by_tool)
 {
@@ -413,6 +419,9 @@ static inline void normal_settings(const struct normal_trip *trip, bool by_tool)
     }
     ACOG_ASSERT(normal_choice(first) == normal_choice(back));
     ACOG_ASSERT(normal_parallel_off(first) == normal_parallel_off(back));
+    if (normal_must_call(first) && back->format == ACOG_FORMAT_TEXT) {
+        return; /* there is no text to be held to a format: it may be left out */
+    }
     ACOG_ASSERT(first->format == back->format);
     ACOG_ASSERT(acog_view_equal(first->schema.raw, back->schema.raw));
 }

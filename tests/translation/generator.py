@@ -134,7 +134,7 @@ class Chat(Maker):
             some = {"type": "allowed_tools", "allowed_tools": {"mode": self.random.choice(["auto", "required"]), "tools": [named]}}
             self.pick(body, "tool_choice", ["auto", "none", "required", named, some], 0.4)
             self.pick(body, "parallel_tool_calls", [True, False])
-        else:
+        if not names or body.get("tool_choice") in ("required", named):
             self.put_format(body)
 
     def put_format(self, body):
@@ -237,7 +237,7 @@ class Messages(Maker):
             off = {"disable_parallel_tool_use": True} if self.maybe() else {}
             self.pick(body, "tool_choice", [{"type": "auto", **off}, {"type": "any", **off}, {"type": "none"},
                                             {"type": "tool", "name": self.random.choice(names), **off}], 0.4)
-        else:
+        if not names or body.get("tool_choice", {}).get("type") in ("any", "tool"):
             self.pick(body, "output_config", [{"format": {"type": "json_schema",
                                                           "schema": self.random.choice(SCHEMAS)}}], 0.1)
 
@@ -320,7 +320,8 @@ class Responses(Maker):
             self.pick(body, "parallel_tool_calls", [True, False])
         schema = {"type": "json_schema", "name": "answer_1", "schema": self.random.choice(SCHEMAS)}
         self.pick(schema, "strict", [True, False])
-        forms = [{"type": "text"}] + ([] if names else [{"type": "json_object"}, schema])
+        held = not names or body.get("tool_choice") in ("required", named)
+        forms = [{"type": "text"}] + ([{"type": "json_object"}, schema] if held else [])
         text = {}
         self.pick(text, "format", forms, 0.3)
         self.pick(text, "verbosity", ["low", "high"], 0.1)

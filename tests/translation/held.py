@@ -213,6 +213,8 @@ def to_messages(form, losses, source):
     if fields.get("temperature", 0) > 1:
         change(losses, "a temperature over the range", fields, "temperature", 1)
     tier(form, losses, {"default": None, "flex": None, "priority": None, "scale": None})
+    if form["tools"]:
+        change(losses, "a format of no text, beside a forced call", form, "format", None)
     if form["format"]:
         losses.count("a format is a forced tool")
         schema = form["format"][3] if form["format"][0] == "schema" else {"type": "object"}

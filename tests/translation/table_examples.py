@@ -310,6 +310,13 @@ REQUESTS = {
         dialect: {"chat": chat, "messages": messages, "responses": responses}[dialect](**FORMATS[dialect], **WITH_TOOLS[dialect])
         for dialect in FORMATS} | {"model": NATIVE, "seen": {
             "chat": f'"schema":{SCHEMA_TEXT}', "messages": f'"schema":{SCHEMA_TEXT}', "responses": f'"schema":{SCHEMA_TEXT}'}},
+    "schema beside a forced call, the model is held to it": {
+        dialect: {**body, **FORMATS[dialect]} for dialect, body in tools("required").items()} | {"model": NATIVE, "seen": {
+            "chat": f'"schema":{SCHEMA_TEXT}', "messages": f'"schema":{SCHEMA_TEXT}', "responses": f'"schema":{SCHEMA_TEXT}',
+            "gemini": SCHEMA_TEXT}},
+    "schema beside a forced call, the model cannot be held to it": {
+        dialect: {**body, **FORMATS[dialect], **({"max_tokens": 50} if dialect == "messages" else {})} for dialect, body in tools("required").items()} | {
+        "model": {"chat": "gpt-4", "responses": "gpt-4", "gemini": "gemini-2.5-flash"}, "seen": {}, "hidden": SCHEMA_TEXT},
     "schema, the model cannot be held to it": {
         dialect: {"chat": chat, "messages": messages, "responses": responses}[dialect](**FORMATS[dialect]) for dialect in FORMATS} | {
         "model": {"chat": "gpt-4", "responses": "gpt-4"}, "seen": {"messages": SCHEMA_TEXT, "gemini": SCHEMA_TEXT}},

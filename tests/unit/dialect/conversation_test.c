@@ -378,6 +378,71 @@ static void the_rules_may_leave_out_what_another_provider_would_run(void **state
     }
 }
 
+/* Such a model answers a forced call with no text: nothing is left to be held. */
+static void a_format_beside_a_forced_call_is_left_out_where_it_could_not_be_kept(void **state)
+{
+    static const struct {
+        enum acog_dialect dialect;
+        enum acog_schema_support support;
+        bool kept; /* beside tools */
+    } models[] = {
+        {ACOG_DIALECT_CHAT, ACOG_SCHEMA_NATIVE, true},
+        {ACOG_DIALECT_CHAT, ACOG_SCHEMA_TOOL, false},
+        {ACOG_DIALECT_CHAT, ACOG_SCHEMA_NONE, false},
+        {ACOG_DIALECT_MESSAGES, ACOG_SCHEMA_NATIVE, true},
+        {ACOG_DIALECT_MESSAGES, ACOG_SCHEMA_TOOL, false},
+        {ACOG_DIALECT_RESPONSES, ACOG_SCHEMA_NATIVE, true},
+        {ACOG_DIALECT_RESPONSES, ACOG_SCHEMA_TOOL, false},
+        {ACOG_DIALECT_RESPONSES, ACOG_SCHEMA_NONE, false},
+        {ACOG_DIALECT_GEMINI, ACOG_SCHEMA_NATIVE, false},
+        {ACOG_DIALECT_GEMINI, ACOG_SCHEMA_TOOL, false},
+        {ACOG_DIALECT_GEMINI, ACOG_SCHEMA_NONE, false},
+    };
+
+    static const enum acog_tool_choice choices[] = {
+        ACOG_TOOL_CHOICE_AUTO, ACOG_TOOL_CHOICE_REQUIRED, ACOG_TOOL_CHOICE_NAMED};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(models) / sizeof(models[0]) * 3; i++) {
+        enum acog_dialect dialect = models[i / 3].dialect;
+        struct scene scene;
+        begin(&scene);
+        (void)say(&scene, ACOG_TURN_USER, "\"hi\"");
+        struct acog_tool *tool = acog_builder_tool(&scene.builder);
+        tool->name = json("\"f\"");
+        tool->schema = json("{\"type\":\"object\",\"properties\":{}}");
+        scene.conversation.tool_choice = choices[i % 3];
+        scene.conversation.tool_choice_name = json("\"f\"");
+        scene.conversation.format = ACOG_FORMAT_SCHEMA;
+        scene.conversation.schema = json("{\"type\":\"object\",\"properties\":{\"HELD\":{\"type\":"
+                                         "\"null\"}},\"required\":[\"HELD\"],"
+                                         "\"additionalProperties\":false}");
+        acog_builder_finish(&scene.builder);
+        struct acog_model_rules rules = acog_model_rules_default(dialect);
+        struct acog_translation translation = {
+            .upstream = dialect, .rules = &rules, .model = ACOG_VIEW("m")};
+        struct acog_buffer out;
+        acog_buffer_init(&out, (size_t)1 << 16U);
+        rules.schema = models[i / 3].support;
+        enum acog_code fits =
+            acog_conversation_fits(&scene.conversation, dialect, &rules, &scene.problem);
+        if (choices[i % 3] == ACOG_TOOL_CHOICE_AUTO && !models[i / 3].kept) {
+            assert_int_equal(fits, ACOG_INVALID);
+        } else {
+            assert_int_equal(fits, ACOG_OK);
+            assert_int_equal(
+                acog_conversation_write(&scene.conversation, &translation, &scene.arena, &out),
+                ACOG_OK);
+            bool held = acog_view_find(acog_buffer_view(&out), ACOG_VIEW("HELD")) < out.len;
+            assert_true(held == models[i / 3].kept);
+            assert_false(translation.schema_by_tool);
+            assert_int_equal(translation.dropped.len, 0);
+        }
+        acog_buffer_fini(&out);
+        acog_arena_fini(&scene.arena);
+    }
+}
+
 static void what_would_not_mean_the_same_is_refused_by_name(void **state) /* decision 14 */
 {
     (void)state;
@@ -480,6 +545,7 @@ int main(void)
         cmocka_unit_test(a_field_is_known_by_its_dialects_name_and_null_is_absent),
         cmocka_unit_test(the_empty_name_is_no_field),
         cmocka_unit_test(the_rules_may_leave_out_what_another_provider_would_run),
+        cmocka_unit_test(a_format_beside_a_forced_call_is_left_out_where_it_could_not_be_kept),
         cmocka_unit_test(what_would_not_mean_the_same_is_refused_by_name),
         cmocka_unit_test(a_conversation_that_only_thought_cannot_be_told),
         cmocka_unit_test(a_user_with_a_longer_name_than_the_provider_takes_is_dropped),
