@@ -153,9 +153,9 @@ struct acog_flow {
     struct acog_responses_memory responses;
     /* the open part */
     bool open;
-    uint32_t open_key;
     bool open_ended;  /* its reader said so, but it is not closed yet */
     bool open_sealed; /* its opaque bytes were told */
+    uint32_t open_key;
     struct acog_flow_part part;
     struct acog_flow_balance balance;
     uint32_t part_count;
@@ -164,8 +164,8 @@ struct acog_flow {
         call_ids; /* owned: a hash of each that was told, up to ACOG_FLOW_CALL_IDS_MAX */
     bool note_given;
     bool schema_call_seen; /* its arguments are the text */
+    bool schema_told;      /* some of them came */
     uint32_t schema_key;
-    bool schema_told;                  /* some of them came */
     uint32_t text_key;                 /* of the last TEXT part that began, where there is one */
     uint32_t early_key;                /* of a TEXT part that did not begin yet */
     struct acog_buffer early;          /* its sources: address and title, a line each */
