@@ -177,19 +177,20 @@ struct acog_unknown_field {
 struct acog_conversation {
     enum acog_surface surface;
     bool stream;
+    bool forces_foreign_tool;     /* tool_choice leaves the model no tool of its client's */
+    bool parallel_off;            /* at most one call at a time */
+    bool unfaithful_choices;      /* n above 1 */
     struct acog_part_list system; /* TEXT parts, leading */
     struct acog_turn *turns;
     struct acog_tool *tools;
-    struct acog_tool *foreign_tools; /* the foreign ones of them, once all was read */
-    bool forces_foreign_tool;        /* tool_choice leaves the model no tool of its client's */
+    struct acog_tool *foreign_tools;       /* the foreign ones of them, once all was read */
     struct acog_tool_identity *identities; /* of all tools that have one, the offered ones or not */
     enum acog_tool_choice tool_choice;
+    enum acog_answer_format format;
     struct acog_json_value tool_choice_name; /* STRING */
-    bool parallel_off;                       /* at most one call at a time */
     int64_t max_tokens;                      /* -1: not given */
     struct acog_json_value *stops;           /* STRINGs */
     size_t stop_count;
-    enum acog_answer_format format;
     struct acog_json_value schema;             /* OBJECT */
     struct acog_json_value schema_name;        /* STRING or absent */
     struct acog_json_value schema_description; /* STRING or absent */
@@ -198,7 +199,6 @@ struct acog_conversation {
     struct acog_json_value user; /* STRING, opaque: no address, no telephone number (B23) */
     struct acog_json_value fields[ACOG_FIELD_COUNT]; /* null counts as absent */
     struct acog_unknown_field *unknown;
-    bool unfaithful_choices; /* n above 1 */
 };
 
 /* Adds a part to the turn that is under way, or begins one: what keeps neighbours together. NULL: no memory. */
