@@ -21,6 +21,7 @@ local function newer_claude(rules)
   rules.thinking = "adaptive"
   rules.temperature = false
   rules.top_k = false
+  rules.prefill = false
   rules.largest_output_tokens = 128000
   return rules
 end
@@ -34,9 +35,16 @@ local families = {
   --   efforts         …/build-with-claude/effort
   --   system_anywhere …/build-with-claude/mid-conversation-system-messages, and "what's new" of 5.5
   --   forced_tool     …/models/opus-5-5/whats-new-opus-5-5, which says it of Fable 5.1 too
-  --   default_output_tokens  no agent of OpenAI's APIs sends a limit, and a file written by a call must fit whole:
-  --                   as many as Claude Code asks for by itself, or the model's largest where that is less
-  ["claude"] = { temperature_max = 1, top_k = true, schema = "tool", default_output_tokens = 32000 },
+  --   prefill         …/about-claude/models/whats-new-claude-4-6: a 400 from then on
+  --   default_output_tokens  no agent of OpenAI's APIs sends a limit, and a file that a call writes
+  --                   must fit: as many as Claude Code asks for, or the model's largest if less
+  ["claude"] = {
+    temperature_max = 1,
+    top_k = true,
+    prefill = true,
+    schema = "tool",
+    default_output_tokens = 32000,
+  },
   ["claude-2"] = { largest_output_tokens = 4096 },
   ["claude-instant"] = { largest_output_tokens = 4096 },
   ["claude-sonnet-3"] = { largest_output_tokens = 4096 },
@@ -55,12 +63,14 @@ local families = {
     schema = "native",
     thinking = "adaptive",
     efforts = none_to_max_but_xhigh,
+    prefill = false,
     largest_output_tokens = 128000,
   },
   ["claude-opus-4-6"] = {
     schema = "native",
     thinking = "adaptive",
     efforts = none_to_max_but_xhigh,
+    prefill = false,
     largest_output_tokens = 128000,
   },
   ["claude-opus-4-7"] = newer_claude { efforts = none_to_max },
@@ -118,9 +128,10 @@ local families = {
   ["gpt-6-1-terra"] = { efforts = none_to_max },
   -- Google: ai.google.dev/gemini-api/docs/thinking, and GET /v1beta/models for the limits;
   -- penalties: "Penalty is not enabled for this model" (google-gemini/cookbook#1290), but for 2.0
-  ["gemini"] = { top_k = true, penalties = false, default_output_tokens = 8192 },
-  ["gemini-2-0"] = { penalties = true, largest_output_tokens = 8192 },
-  ["gemini-2-5"] = { thinking = "budget", largest_output_tokens = 65536 },
+  -- prefill: …/docs/generate-content/whats-new-gemini-3.6: no more from 3.5 Flash-Lite and 3.6 on
+  ["gemini"] = { top_k = true, penalties = false, prefill = false, default_output_tokens = 8192 },
+  ["gemini-2-0"] = { penalties = true, prefill = true, largest_output_tokens = 8192 },
+  ["gemini-2-5"] = { thinking = "budget", prefill = true, largest_output_tokens = 65536 },
   ["gemini-2-5-pro"] = { efforts = minimal_to_high }, -- no "none": it always thinks
   ["gemini-2-5-flash-image"] = { thinking = "none", largest_output_tokens = 32768 },
   ["gemini-3"] = {
@@ -128,8 +139,12 @@ local families = {
     efforts = minimal_to_high,
     largest_output_tokens = 65536,
   },
-  ["gemini-3-pro"] = { efforts = { "low", "high" } },
+  ["gemini-3-pro"] = { efforts = { "low", "high" }, prefill = true },
+  ["gemini-3-flash"] = { prefill = true },
+  ["gemini-3-1"] = { prefill = true },
   ["gemini-3-1-pro"] = { efforts = low_to_high },
+  ["gemini-3-5-flash"] = { prefill = true },
+  ["gemini-3-5-flash-lite"] = { prefill = false },
   -- Others that reason
   ["deepseek-reasoner"] = { temperature = false },
   ["gpt-oss"] = { thinking = "effort", efforts = low_to_high },

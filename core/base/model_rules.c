@@ -11,6 +11,7 @@ struct acog_model_rules acog_model_rules_default(enum acog_dialect dialect)
         .penalties = true,
         .stop = true,
         .forced_tool = true,
+        .prefill = anthropic || dialect == ACOG_DIALECT_GEMINI,
         .schema = anthropic ? ACOG_SCHEMA_TOOL : ACOG_SCHEMA_NATIVE,
         .thinking = ACOG_THINKING_NONE,
         .default_output_tokens = 4096,

@@ -95,6 +95,41 @@ static bool says_anything(const struct acog_conversation *conversation)
     return false;
 }
 
+static bool has_kind(const struct acog_turn *turn, enum acog_part_kind kind)
+{
+    const struct acog_part *part = turn->parts.first;
+    while (part != NULL && part->kind != kind) {
+        part = part->next;
+    }
+    return part != NULL;
+}
+
+/* The last turn is the assistant's, and calls nothing: the client began the answer itself. */
+static bool is_begun(const struct acog_conversation *conversation)
+{
+    const struct acog_turn *last = conversation->turns;
+    while (last != NULL && last->next != NULL) {
+        last = last->next;
+    }
+    return last != NULL && last->role == ACOG_TURN_ASSISTANT &&
+           !has_kind(last, ACOG_PART_TOOL_CALL) &&
+           (has_kind(last, ACOG_PART_TEXT) || has_kind(last, ACOG_PART_REFUSAL));
+}
+
+/* Anthropic's and Google's models continue what is begun, or refuse it. OpenAI's answer anew, which is what their
+ * clients expect, and no others. */
+static const char *objection_to_the_end(const struct acog_conversation *conversation,
+                                        enum acog_dialect dialect,
+                                        const struct acog_model_rules *rules)
+{
+    bool refuses = dialect == ACOG_DIALECT_MESSAGES || dialect == ACOG_DIALECT_GEMINI;
+    bool expected = refuses || conversation->surface == ACOG_SURFACE_MESSAGES;
+    return rules->prefill || !expected || !is_begun(conversation)
+               ? NULL
+               : "messages: the model that serves does not continue a last turn of the assistant: "
+                 "end with a turn of the user";
+}
+
 static const char *objection_to(const struct acog_conversation *conversation,
                                 enum acog_dialect dialect, const struct acog_model_rules *rules)
 {
@@ -150,6 +185,7 @@ enum acog_code acog_conversation_fits(const struct acog_conversation *conversati
         return code;
     }
     struct acog_conversation told = acog_conversation_told(conversation, dialect, rules);
-    const char *objection = objection_to(&told, dialect, rules);
+    const char *objection = objection_to_the_end(&told, dialect, rules);
+    objection = objection == NULL ? objection_to(&told, dialect, rules) : objection;
     return objection == NULL ? ACOG_OK : refuse(problem, "%s", objection);
 }

@@ -45,6 +45,7 @@ static const struct field rule_fields[] = {
      .offset = RULE(max_completion_tokens)},
     {.name = "system_anywhere", .kind = ACOG_FIELD_FLAG, .offset = RULE(system_anywhere)},
     {.name = "forced_tool", .kind = ACOG_FIELD_FLAG, .offset = RULE(forced_tool)},
+    {.name = "prefill", .kind = ACOG_FIELD_FLAG, .offset = RULE(prefill)},
     {.name = "drop_server_tools", .kind = ACOG_FIELD_FLAG, .offset = RULE(drop_server_tools)},
     {.name = "schema", .kind = ACOG_FIELD_WORD, .offset = RULE(schema), .words = &schemas},
     {.name = "thinking", .kind = ACOG_FIELD_WORD, .offset = RULE(thinking), .words = &thinkings},

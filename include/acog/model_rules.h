@@ -34,6 +34,7 @@ struct acog_model_rules {
     bool max_completion_tokens; /* chat: by this name, else max_tokens (B27) */
     bool system_anywhere;       /* messages: role "system" is legal between the turns (B14) */
     bool forced_tool;           /* messages: takes a choice that makes it call a tool */
+    bool prefill;               /* continues a last turn of the assistant */
     bool
         drop_server_tools; /* tools of another provider are left out; false: refused (decision 14) */
     enum acog_schema_support schema;

@@ -195,6 +195,7 @@ static void come_back(enum acog_surface surface, const struct acog_conversation 
     struct acog_request_problem problem;
     struct acog_buffer back;
     rules.system_anywhere = true;
+    rules.prefill = true;
     struct acog_translation translation = {
         .client = there->upstream, .upstream = there->client, .rules = &rules};
     const struct acog_conversation *conversation =

@@ -148,6 +148,12 @@ def begun_by_the_assistant(dialect, body, target):
         first[0].get("role") == "assistant" or first[0].get("type") in ("reasoning", *CALLS))
 
 
+def begun_answer(dialect, body, target):
+    """A last turn of the assistant: of a messages client, it is to be continued."""
+    said = [turn for turn in turns(dialect, body) if turn.get("type") != "reasoning"]
+    return bool(said) and said[-1].get("role") == "assistant"
+
+
 # In the words of the refusal (a pattern of them) and from the request: both must agree.
 GROUNDS = [
     ("decision 14: n", "n: must be", many_choices),
@@ -169,6 +175,7 @@ GROUNDS = [
     ("decision 13: a conversation that says nothing", "no message that says anything", nothing_said),
     ("B10: a limit below one token", "must be at least 1", limit_of_none),
     ("B09: a tool is chosen that is not declared", "tool_choice", undeclared_choice),
+    ("decision 14: an answer that the client began", "does not continue a last turn", begun_answer),
     ("the dialect's own rule: the first turn is the user's", "first turn", begun_by_the_assistant),
 ]
 

@@ -12,6 +12,7 @@ CALLED = {"role": "assistant", "content": None, "tool_calls": [
     {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{\"a\":1}"}}]}
 USED = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "f", "input": {"a": 1}}]}
 CALL = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{\"a\":1}"}
+BEGUN = {"role": "assistant", "content": "{"}
 TOOL = {"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}}
 AN_TOOL = {"name": "f", "description": "d", "input_schema": {"type": "object", "properties": {}}}
 RS_TOOL = {"type": "function", "name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}, "strict": False}
@@ -116,6 +117,15 @@ REQUESTS = {
         "seen": {"chat": '{"role":"system","content":"S"}', "messages": '{"type":"text","text":"<system>S</system>"}',
                  "responses": '"role":"system","content":[{"type":"input_text","text":"S"}]',
                  "gemini": '{"text":"<system>S</system>"}'}},
+    "last turn of the assistant, the model continues it": {
+        "chat": chat(USER, BEGUN), "messages": messages(USER, BEGUN), "responses": responses(USER, BEGUN),
+        "model": {"messages": "claude-haiku-4-5", "gemini": "gemini-2.5-flash"},
+        "seen": {"messages": '{"role":"assistant","content":[{"type":"text","text":"{"}]}]', "gemini": '{"role":"model","parts":[{"text":"{"}]}]',
+                 "chat": '{"role":"assistant","content":"{"}]', "responses": '"role":"assistant","content":"{"}]'}},
+    "last turn of the assistant, the model does not continue it": {
+        "chat": chat(USER, BEGUN), "messages": messages(USER, BEGUN), "responses": responses(USER, BEGUN),
+        "model": {"messages": "claude-opus-4-8", "gemini": "gemini-3.6-flash", "chat": "gpt-4o", "responses": "gpt-4o"},
+        "seen": {"chat": '{"role":"assistant","content":"{"}]', "responses": '"role":"assistant","content":"{"}]'}},
     "text": {
         "chat": chat(said("héy \"x\"")), "messages": messages(said("héy \"x\"")), "responses": responses(said("héy \"x\"")),
         "seen": {"chat": '"content":"héy \\"x\\""', "messages": '"text":"héy \\"x\\""', "responses": '"text":"héy \\"x\\""',

@@ -443,6 +443,75 @@ static void a_format_beside_a_forced_call_is_left_out_where_it_could_not_be_kept
     }
 }
 
+/* What OpenAI's models answer anew, for their clients. */
+static void an_answer_that_the_client_began_goes_where_it_is_continued(void **state)
+{
+    static const struct {
+        enum acog_surface surface;
+        enum acog_dialect dialect;
+        bool prefill;
+        bool fits;
+    } rows[] = {
+        {ACOG_SURFACE_CHAT, ACOG_DIALECT_MESSAGES, true, true},
+        {ACOG_SURFACE_CHAT, ACOG_DIALECT_MESSAGES, false, false},
+        {ACOG_SURFACE_CHAT, ACOG_DIALECT_GEMINI, true, true},
+        {ACOG_SURFACE_CHAT, ACOG_DIALECT_GEMINI, false, false},
+        {ACOG_SURFACE_CHAT, ACOG_DIALECT_RESPONSES, false, true},
+        {ACOG_SURFACE_RESPONSES, ACOG_DIALECT_CHAT, false, true},
+        {ACOG_SURFACE_MESSAGES, ACOG_DIALECT_CHAT, false, false},
+        {ACOG_SURFACE_MESSAGES, ACOG_DIALECT_CHAT, true, true},
+        {ACOG_SURFACE_MESSAGES, ACOG_DIALECT_RESPONSES, false, false},
+        {ACOG_SURFACE_MESSAGES, ACOG_DIALECT_GEMINI, true, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct acog_model_rules rules = acog_model_rules_default(rows[i].dialect);
+        struct scene scene;
+        begin(&scene);
+        scene.conversation.surface = rows[i].surface;
+        (void)say(&scene, ACOG_TURN_USER, "\"hi\"");
+        (void)say(&scene, ACOG_TURN_ASSISTANT, "\"{\"");
+        acog_builder_finish(&scene.builder);
+        rules.prefill = rows[i].prefill;
+        enum acog_code code =
+            acog_conversation_fits(&scene.conversation, rows[i].dialect, &rules, &scene.problem);
+        assert_int_equal(code, rows[i].fits ? ACOG_OK : ACOG_INVALID);
+        if (code != ACOG_OK) {
+            assert_non_null(strstr(scene.problem.text, "does not continue"));
+        }
+        acog_arena_fini(&scene.arena);
+    }
+}
+
+/* A call is another matter, and so is what nobody is told. */
+static void a_last_turn_that_calls_or_only_thought_begins_no_answer(void **state)
+{
+    struct acog_model_rules rules = acog_model_rules_default(ACOG_DIALECT_CHAT);
+    struct scene scene;
+    (void)state;
+    begin(&scene);
+    scene.conversation.surface = ACOG_SURFACE_MESSAGES;
+    (void)say(&scene, ACOG_TURN_USER, "\"hi\"");
+    (void)say(&scene, ACOG_TURN_ASSISTANT, "\"I look\"");
+    (void)call(&scene, "\"c1\"", "{}");
+    acog_builder_finish(&scene.builder);
+    assert_int_equal(
+        acog_conversation_fits(&scene.conversation, ACOG_DIALECT_CHAT, &rules, &scene.problem),
+        ACOG_OK);
+    acog_arena_fini(&scene.arena);
+    begin(&scene);
+    scene.conversation.surface = ACOG_SURFACE_MESSAGES;
+    (void)say(&scene, ACOG_TURN_USER, "\"hi\"");
+    acog_builder_part(&scene.builder, ACOG_TURN_ASSISTANT, ACOG_PART_REASONING)->text =
+        json("\"hm\"");
+    acog_builder_finish(&scene.builder);
+    assert_int_equal(
+        acog_conversation_fits(&scene.conversation, ACOG_DIALECT_CHAT, &rules, &scene.problem),
+        ACOG_OK);
+    acog_arena_fini(&scene.arena);
+}
+
 static void what_would_not_mean_the_same_is_refused_by_name(void **state) /* decision 14 */
 {
     (void)state;
@@ -546,6 +615,8 @@ int main(void)
         cmocka_unit_test(the_empty_name_is_no_field),
         cmocka_unit_test(the_rules_may_leave_out_what_another_provider_would_run),
         cmocka_unit_test(a_format_beside_a_forced_call_is_left_out_where_it_could_not_be_kept),
+        cmocka_unit_test(an_answer_that_the_client_began_goes_where_it_is_continued),
+        cmocka_unit_test(a_last_turn_that_calls_or_only_thought_begins_no_answer),
         cmocka_unit_test(what_would_not_mean_the_same_is_refused_by_name),
         cmocka_unit_test(a_conversation_that_only_thought_cannot_be_told),
         cmocka_unit_test(a_user_with_a_longer_name_than_the_provider_takes_is_dropped),

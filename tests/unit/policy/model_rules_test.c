@@ -130,6 +130,29 @@ static void a_claude_without_a_limit_may_write_a_long_file(void **state)
     assert_int_equal(rules_of_model("unheard-of").default_output_tokens, 4096);
 }
 
+static void the_newer_models_refuse_to_continue_what_a_client_began(void **state)
+{
+    static const char *const older[] = {"claude-3-5-sonnet-20241022",
+                                        "claude-haiku-4-5",
+                                        "claude-opus-4-5",
+                                        "gemini-2.5-flash",
+                                        "gemini-3-pro-preview",
+                                        "gemini-3.1-flash-lite",
+                                        "gemini-3.5-flash"};
+    static const char *const newer[] = {
+        "claude-sonnet-4-6", "claude-opus-4-6",  "claude-opus-4-7",       "claude-mythos-preview",
+        "claude-sonnet-5",   "claude-haiku-5-5", "gemini-3.5-flash-lite", "gemini-3.6-flash"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(older) / sizeof(older[0]); i++) {
+        assert_true(rules_of_model(older[i]).prefill);
+    }
+    for (size_t i = 0; i < sizeof(newer) / sizeof(newer[0]); i++) {
+        assert_false(rules_of_model(newer[i]).prefill);
+    }
+    assert_false(rules_of_model("gpt-4o").prefill); /* it answers anew */
+}
+
 static void penalties_are_for_few_geminis(void **state)
 {
     (void)state;
@@ -212,6 +235,7 @@ int main(void)
         cmocka_unit_test(what_a_longer_name_does_not_say_a_shorter_one_does),
         cmocka_unit_test(each_of_the_newer_claudes_has_its_own),
         cmocka_unit_test(a_claude_without_a_limit_may_write_a_long_file),
+        cmocka_unit_test(the_newer_models_refuse_to_continue_what_a_client_began),
         cmocka_unit_test(penalties_are_for_few_geminis),
         cmocka_unit_test(the_words_of_effort_are_those_that_a_model_takes),
         cmocka_unit_test(an_unknown_model_has_what_its_dialect_takes_for_granted),
