@@ -465,6 +465,21 @@ static void read_tool_reference(struct content_reader *reader, struct acog_json_
     add_text(reader, found[0], marker(found[1]));
 }
 
+/* What stands for the messages before it, which Anthropic itself passes over. Null: it failed, and they count. */
+static void read_compaction(struct content_reader *reader, struct acog_json_value block)
+{
+    static const struct acog_view names[] = {{"content", 7},
+                                             {"cache_control", 13},
+                                             {"encrypted_content", 17},
+                                             {"signature", 9},
+                                             {"type", 4}};
+    struct acog_json_value found[COUNT(names)];
+    read_members(reader, block, names, found, COUNT(names));
+    if (found[0].type == ACOG_JSON_STRING) {
+        add_text(reader, found[0], marker(found[1]));
+    }
+}
+
 /* Where another model took over: of no use to one that answers now. */
 static void read_nothing(struct content_reader *reader, struct acog_json_value block)
 {
@@ -488,6 +503,7 @@ static const struct {
     {{"tool_use", 8}, IN_ASSISTANT, read_tool_use},
     {{"tool_result", 11}, IN_USER, read_tool_result},
     {{"tool_reference", 14}, IN_RESULT, read_tool_reference},
+    {{"compaction", 10}, IN_USER | IN_ASSISTANT, read_compaction},
     {{"fallback", 8}, IN_ASSISTANT, read_nothing},
 };
 

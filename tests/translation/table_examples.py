@@ -242,6 +242,9 @@ REQUESTS = {
     "found tool, in a result": {
         "messages": messages(USER, USED, said({"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "tool_reference", "tool_name": "g"}]})),
         "seen": {"chat": '"tool_call_id":"c1","content":"g"', "responses": '"output":"g"', "gemini": '"response":{"output":"g"}'}},
+    "summary of a compaction": {
+        "messages": messages(USER, {"role": "assistant", "content": [{"type": "compaction", "content": "sum"}]}, USER),
+        "seen": {"chat": '"content":"sum"', "responses": '"content":"sum"', "gemini": '"text":"sum"'}},
     "transformations of an image": {
         "messages": messages(said(dict(AN_IMAGE, transformations={"oversized_image": "error"}))), "seen": {}},
     "refusal in the history": {

@@ -387,6 +387,16 @@ static void blocks_that_only_anthropic_has_are_foreign(void **state)
         "user: result c1 of f | foreign browser_state\n");
 }
 
+static void a_compaction_is_its_summary(void **state)
+{
+    (void)state;
+    is_read_as("{'messages':[{'role':'user','content':'q'},{'role':'assistant','content':[{'type':"
+               "'compaction','content':'sum','encrypted_content':'e','signature':'s'},{'type':"
+               "'text','text':'a'}]},{'role':'user','content':'r'},{'role':'assistant','content':["
+               "{'type':'compaction','content':null},{'type':'text','text':'b'}]}]}",
+               "user: 'q'\nassistant: 'sum' | 'a'\nuser: 'r'\nassistant: 'b'\n");
+}
+
 /* As Claude Code's search of tools answers; the tool itself is declared. */
 static void a_tool_that_was_found_is_its_name(void **state)
 {
@@ -740,6 +750,7 @@ int main(void)
         cmocka_unit_test(media_come_from_wherever_they_are),
         cmocka_unit_test(documents_made_of_blocks_and_search_results_are_their_texts),
         cmocka_unit_test(blocks_that_only_anthropic_has_are_foreign),
+        cmocka_unit_test(a_compaction_is_its_summary),
         cmocka_unit_test(a_tool_that_was_found_is_its_name),
         cmocka_unit_test(a_server_tool_fits_no_other_dialect),
         cmocka_unit_test(empty_texts_go_and_their_marker_finds_a_place),
