@@ -196,20 +196,10 @@ static void put_refusal(struct items *items, const struct acog_part *part)
     acog_put(items->request, ACOG_VIEW("}]}"));
 }
 
-/* The API refuses reasoning that nothing came of: an answer that was cut while it was thought about. */
-static bool leads_to_something(const struct acog_part *part)
-{
-    while (part != NULL && part->kind == ACOG_PART_REASONING) {
-        part = part->next;
-    }
-    return part != NULL;
-}
-
 static void put_reasoning(struct items *items, const struct acog_part *part)
 {
     struct acog_request_writer *writer = items->request;
-    if (part->opaque.maker != ACOG_DIALECT_RESPONSES || part->opaque.id.bytes.len == 0 ||
-        !leads_to_something(part)) {
+    if (part->opaque.maker != ACOG_DIALECT_RESPONSES || part->opaque.id.bytes.len == 0) {
         return;
     }
     begin_item(items, "reasoning");
@@ -274,13 +264,25 @@ static void put_turn_part(struct items *items, enum acog_turn_role role,
     }
 }
 
+/* Behind it is only reasoning that nothing came of, which the API refuses: an answer that was cut while it was thought
+ * about. */
+static const struct acog_part *end_of(const struct acog_turn *turn)
+{
+    const struct acog_part *end = turn->parts.first;
+    for (const struct acog_part *part = end; part != NULL; part = part->next) {
+        end = part->kind == ACOG_PART_REASONING ? end : part->next;
+    }
+    return end;
+}
+
 void acog_responses_put_input(struct acog_request_writer *writer)
 {
     struct items items = {.request = writer};
     acog_put(writer, ACOG_VIEW("\"input\":["));
     for (const struct acog_turn *turn = writer->conversation->turns; turn != NULL;
          turn = turn->next) {
-        for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
+        const struct acog_part *end = end_of(turn);
+        for (const struct acog_part *part = turn->parts.first; part != end; part = part->next) {
             put_turn_part(&items, turn->role, part);
         }
         close_message(&items);

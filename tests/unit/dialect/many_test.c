@@ -25,23 +25,33 @@ static void begin(struct bench *bench, const char *head)
         assert_int_equal(acog_buffer_format(&(bench)->body, (fmt), i_), ACOG_OK); \
     }
 
-static void end(struct bench *bench, enum acog_surface surface, const char *tail)
+static void write_for(struct bench *bench, const struct acog_conversation *conversation,
+                      enum acog_dialect client, enum acog_dialect upstream)
 {
-    const struct acog_conversation *conversation = NULL;
-    struct acog_request_problem problem = {{0}};
-    struct acog_translation translation = {.client = acog_surface_dialect(surface),
-                                           .upstream = ACOG_DIALECT_GEMINI};
-    const struct acog_model_rules rules = acog_model_rules_default(ACOG_DIALECT_GEMINI);
+    const struct acog_model_rules rules = acog_model_rules_default(upstream);
+    struct acog_translation translation = {.client = client, .upstream = upstream, .rules = &rules};
     struct acog_buffer out;
-    translation.rules = &rules;
-    assert_int_equal(acog_buffer_append(&bench->body, acog_view_of(tail)), ACOG_OK);
-    assert_int_equal(acog_conversation_read(surface, acog_buffer_view(&bench->body), &bench->arena,
-                                            &conversation, &problem),
-                     ACOG_OK);
     acog_buffer_init(&out, 2 * BODY_MAX);
     assert_int_equal(acog_conversation_write(conversation, &translation, &bench->arena, &out),
                      ACOG_OK);
     acog_buffer_fini(&out);
+}
+
+/* Read, and written for every other dialect. */
+static void end(struct bench *bench, enum acog_surface surface, const char *tail)
+{
+    const struct acog_conversation *conversation = NULL;
+    struct acog_request_problem problem = {{0}};
+    enum acog_dialect client = acog_surface_dialect(surface);
+    assert_int_equal(acog_buffer_append(&bench->body, acog_view_of(tail)), ACOG_OK);
+    assert_int_equal(acog_conversation_read(surface, acog_buffer_view(&bench->body), &bench->arena,
+                                            &conversation, &problem),
+                     ACOG_OK);
+    for (int upstream = 0; upstream < ACOG_DIALECT_COUNT; upstream++) {
+        if (upstream != (int)client) {
+            write_for(bench, conversation, client, (enum acog_dialect)upstream);
+        }
+    }
     acog_buffer_fini(&bench->body);
     acog_arena_fini(&bench->arena);
 }
@@ -70,6 +80,16 @@ static void messages_of_one_turn_with_a_signature_each(void **state)
         ",{\"role\":\"assistant\",\"content\":[{\"type\":\"redacted_thinking\",\"data\":\"acog."
         "gemini.c%u.s\"},{\"type\":\"text\",\"text\":\"t\"}]}");
     end(&bench, ACOG_SURFACE_MESSAGES, "]}");
+}
+
+static void thoughts_that_nothing_came_of(void **state)
+{
+    (void)state;
+    struct bench bench;
+    begin(&bench, ASSISTANT "{\"type\":\"text\",\"text\":\"t\"}");
+    ADD(&bench, 50000,
+        ",{\"type\":\"thinking\",\"thinking\":\"t\",\"signature\":\"acog.responses.r%u.s\"}");
+    end(&bench, ACOG_SURFACE_MESSAGES, "]},{\"role\":\"user\",\"content\":\"q\"}]}");
 }
 
 static void details_of_calls(void **state)
@@ -105,6 +125,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(signatures_among_texts),
         cmocka_unit_test(messages_of_one_turn_with_a_signature_each),
+        cmocka_unit_test(thoughts_that_nothing_came_of),
         cmocka_unit_test(details_of_calls),
         cmocka_unit_test(results_of_turns_with_many_calls),
     };
