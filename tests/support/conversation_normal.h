@@ -180,7 +180,8 @@ static inline void normal_put_assistant(struct acog_buffer *out, const struct ac
             normal_put(out, ACOG_VIEW("\"\n"));
         }
     }
-    if ((told & ACOG_BIT(ACOG_DIALECT_CHAT)) != 0) {
+    if ((told & ACOG_BIT(ACOG_DIALECT_CHAT)) != 0 &&
+        (told & ACOG_BIT(ACOG_DIALECT_MESSAGES)) == 0) {
         normal_put_refusals(out, turn);
     }
     for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
