@@ -34,8 +34,10 @@ struct acog_view acog_identity_told_name(const struct acog_tool_identity *identi
     size_t most = cut ? ACOG_IDENTITY_TOLD_MAX - 1 - HASH_DIGITS : bytes;
     for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
         for (size_t at = 0; at < pieces[i].len && len < most; at++) {
-            char byte = pieces[i].ptr[at];
-            memory[len] = is_legal(byte, len == 0) ? byte : '_';
+            memory[len] = pieces[i].ptr[at];
+            if (!is_legal(memory[len], len == 0)) {
+                memory[len] = '_';
+            }
             len++;
         }
     }

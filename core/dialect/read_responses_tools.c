@@ -224,7 +224,40 @@ static void read_custom(struct tools_reader *reader, struct acog_json_value valu
     acog_builder_unknown_members(reader->builder, ACOG_VIEW("tools"), value, names, COUNT(names));
 }
 
-static void read_tool(struct tools_reader *reader, struct acog_json_value value);
+static struct acog_json_value type_of(struct acog_json_value tool)
+{
+    struct acog_json_value type = {.escaped = false};
+    if (tool.type == ACOG_JSON_OBJECT) {
+        (void)acog_json_member(tool, ACOG_VIEW("type"), &type);
+    }
+    return type;
+}
+
+/* A tool that the client runs: false where it is of another type, or of none. */
+static bool read_own(struct tools_reader *reader, struct acog_json_value value,
+                     struct acog_json_value type)
+{
+    if (acog_json_text_is(type, ACOG_VIEW("function"))) {
+        read_function(reader, value);
+        return true;
+    }
+    if (acog_json_text_is(type, ACOG_VIEW("custom"))) {
+        read_custom(reader, value);
+        return true;
+    }
+    return false;
+}
+
+static void read_members(struct tools_reader *reader, struct acog_json_value tools)
+{
+    struct acog_json_cursor cursor = acog_json_enter(tools);
+    for (reader->inner = 0; reader->builder->code == ACOG_OK && acog_json_next(&cursor);
+         reader->inner++) {
+        if (!read_own(reader, cursor.value, type_of(cursor.value))) {
+            refuse_tool(reader, ".type: must be function or custom in a namespace");
+        }
+    }
+}
 
 static void read_namespace(struct tools_reader *reader, struct acog_json_value value)
 {
@@ -253,11 +286,7 @@ static void read_namespace(struct tools_reader *reader, struct acog_json_value v
     }
     reader->name_space = characters_of(reader->builder, found[ACOG_FOUND_NAMESPACE_NAME]);
     reader->inside = true;
-    struct acog_json_cursor cursor = acog_json_enter(found[ACOG_FOUND_TOOLS]);
-    for (reader->inner = 0; reader->builder->code == ACOG_OK && acog_json_next(&cursor);
-         reader->inner++) {
-        read_tool(reader, cursor.value);
-    }
+    read_members(reader, found[ACOG_FOUND_TOOLS]);
     reader->inside = false;
     reader->name_space = (struct acog_view){0};
     reader->about = (struct acog_json_value){.escaped = false};
@@ -278,21 +307,12 @@ static void read_foreign(struct tools_reader *reader, struct acog_json_value val
 
 static void read_tool(struct tools_reader *reader, struct acog_json_value value)
 {
-    struct acog_json_value type = {.escaped = false};
-    if (value.type == ACOG_JSON_OBJECT) {
-        (void)acog_json_member(value, ACOG_VIEW("type"), &type);
-    }
+    struct acog_json_value type = type_of(value);
     if (!acog_leaf_has_text(type)) {
         refuse_tool(reader, ".type: must be a string");
-    } else if (acog_json_text_is(type, ACOG_VIEW("function"))) {
-        read_function(reader, value);
-    } else if (acog_json_text_is(type, ACOG_VIEW("custom"))) {
-        read_custom(reader, value);
-    } else if (reader->inside) {
-        refuse_tool(reader, ".type: must be function or custom in a namespace");
     } else if (acog_json_text_is(type, ACOG_VIEW("namespace"))) {
         read_namespace(reader, value);
-    } else {
+    } else if (!read_own(reader, value, type)) {
         read_foreign(reader, value, type);
     }
 }
@@ -316,20 +336,20 @@ static struct acog_json_value keep_told(struct acog_conversation_builder *builde
 }
 
 static void tell_name(struct acog_conversation_builder *builder, struct acog_tool *tool,
-                      struct acog_id_index *taken)
+                      struct acog_tool_identity *identity, struct acog_id_index *taken)
 {
     char memory[ACOG_IDENTITY_TOLD_MAX];
-    struct acog_view told = acog_identity_told_name(tool->identity, false, memory);
+    struct acog_view told = acog_identity_told_name(identity, false, memory);
     if (acog_id_index_find(taken, told) != NULL) {
-        told = acog_identity_told_name(tool->identity, true, memory);
+        told = acog_identity_told_name(identity, true, memory);
     }
     if (acog_id_index_find(taken, told) != NULL) {
         acog_builder_refuse(builder, "tools: two would be told as \"%.*s\"", ACOG_VIEW_FMT(told));
         return;
     }
     tool->name = keep_told(builder, told);
-    tool->identity->told = acog_text_of(tool->name).bytes;
-    acog_id_index_add(taken, tool->identity->told, tool);
+    identity->told = acog_text_of(tool->name).bytes;
+    acog_id_index_add(taken, identity->told, tool);
 }
 
 /* No two tools under one name: functions keep theirs. */
@@ -353,7 +373,7 @@ static void tell_names(struct acog_conversation_builder *builder)
     for (struct acog_tool *tool = tools; tool != NULL && builder->code == ACOG_OK;
          tool = tool->next) {
         if (tool->identity != NULL) {
-            tell_name(builder, tool, &taken);
+            tell_name(builder, tool, tool->identity, &taken);
         }
     }
 }

@@ -180,7 +180,7 @@ static void a_namespace_that_makes_no_sense_is_refused_with_its_place(void **sta
     tools_are_refused(SPACE("n", "{'type':'function','name':''}"),
                       "tools[0].tools[0].name: must be a string");
     tools_are_refused(SPACE("n", FUNCTION("f") ",{'name':'g'}"),
-                      "tools[0].tools[1].type: must be a string");
+                      "tools[0].tools[1].type: must be function or custom");
     tools_are_refused(SPACE("n", SPACE("m", "")),
                       "tools[0].tools[0].type: must be function or custom");
     tools_are_refused(SPACE("n", "{'type':'web_search'}"),
