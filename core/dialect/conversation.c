@@ -155,7 +155,10 @@ void acog_builder_unknown_member(struct acog_conversation_builder *builder, stru
                                  struct acog_json_value key)
 {
     size_t bytes = object.len + 1 + key.raw.len;
-    char *name = take(builder, bytes);
+    char *name = NULL;
+    if (key.type == ACOG_JSON_STRING) { /* an element of a list has none */
+        name = take(builder, bytes);
+    }
     if (name != NULL) {
         name[0] = '"';
         memcpy(name + 1, object.ptr, object.len);

@@ -190,6 +190,10 @@ static void read_output_config(struct acog_conversation_builder *builder,
 {
     struct acog_reasoning_wish *wish = &builder->conversation->reasoning;
     struct acog_json_cursor cursor = acog_json_enter(object);
+    if (!cursor.object) {
+        acog_builder_refuse(builder, "output_config: must be an object");
+        return;
+    }
     while (acog_json_next(&cursor)) {
         if (cursor.value.type == ACOG_JSON_NULL) {
             continue;

@@ -628,6 +628,8 @@ static void thinking_in_all_its_forms(void **state)
                "thinking: must be");
     is_refused("{'thinking':{'type':'enabled'},'messages':[{'role':'user','content':'x'}]}",
                "thinking: must be");
+    is_refused("{'output_config':['low'],'messages':[{'role':'user','content':'x'}]}",
+               "output_config: must be an object");
 }
 
 static void a_format_by_its_new_and_its_old_name(void **state)
