@@ -310,6 +310,9 @@ bool acog_put_takes(const struct acog_request_writer *writer, enum acog_field fi
     if (field == ACOG_FIELD_STORE) {
         return false; /* what is kept of a translated request is nothing that its client could ask for again */
     }
+    if (field == ACOG_FIELD_INCLUDE) {
+        return false; /* what a translated answer needs its writer asks for */
+    }
     if ((field == ACOG_FIELD_TOP_K && !rules->top_k) || (is_penalty(field) && !rules->penalties)) {
         return false;
     }
