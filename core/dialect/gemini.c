@@ -141,9 +141,13 @@ static int64_t figure(struct acog_json_value value)
     return acog_json_int(value, &number) && number >= 0 ? number : -1;
 }
 
+/* Figures are a provider's to send: they never overflow. */
 static int64_t sum(int64_t a, int64_t b)
 {
-    return a < 0 ? b : b < 0 ? a : a + b;
+    if (a < 0 || b < 0) {
+        return a < 0 ? b : a;
+    }
+    return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
 
 /* Of a filtered answer only the prompt and the total are told: nothing came out. */

@@ -73,6 +73,10 @@ static void the_model_that_answered_and_the_usage_are_read(void **state)
     assert_int_equal(read.answer.usage.output_tokens, 779);
     assert_int_equal(read.answer.usage.reasoning_tokens, 742);
     assert_int_equal(read.answer.usage.cached_tokens, 5);
+    read = read_text(
+        "{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"hi\"}]}}],\"usageMetadata\":{"
+        "\"candidatesTokenCount\":37,\"thoughtsTokenCount\":9223372036854775807}}");
+    assert_int_equal(read.answer.usage.output_tokens, INT64_MAX); /* and no more */
 }
 
 static void an_empty_answer_that_a_filter_explains_is_a_refusal(void **state)
