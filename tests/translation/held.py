@@ -7,7 +7,8 @@ import re
 
 import normal
 
-LEGAL_ID = re.compile("[a-zA-Z0-9_-]{1,64}")
+LEGAL_IDS = {"chat": re.compile(".{1,40}", re.DOTALL), "messages": re.compile("[a-zA-Z0-9_-]{1,64}"),
+             "responses": re.compile(".{1,64}", re.DOTALL)}
 
 MESSAGES_DEFAULT_TOKENS = 4096
 RESPONSES_LEAST_TOKENS = 16
@@ -38,6 +39,7 @@ NAMED = {
     "stop sequences": {"stop", "stop_sequences"},
     "a temperature over the range": {"temperature"},
     "a limit below the least": {"max_tokens"},
+    "a user's name that is too long": {"user", "metadata.user_id"},
 }
 
 
@@ -249,12 +251,20 @@ def to_responses(form, losses, source):
     lose_cache(form, losses)
 
 
-def rename_ids(wanted, seen):
-    """Anthropic's ids of calls are of few characters and short; others are mapped, each to one. Renames what is wanted."""
-    known = {}
+LONGEST_USER = {"chat": 64, "messages": 512, "responses": 64}
+
+
+def lose_long_user(form, losses, target):
+    if form["user"] and len(form["user"].encode()) > LONGEST_USER[target]:
+        change(losses, "a user's name that is too long", form, "user", None)
+
+
+def rename_ids(wanted, seen, target):
+    """Ids of calls are short, Anthropic's of few characters too; others are mapped, each to one. Renames what is wanted."""
+    known, legal = {}, LEGAL_IDS[target]
     for one, other in zip(all_parts(wanted), all_parts(seen)):
-        if one[0] == other[0] in ("call", "result") and not LEGAL_ID.fullmatch(one[1]):
-            if LEGAL_ID.fullmatch(other[1]) and known.setdefault(one[1], other[1]) == other[1]:
+        if one[0] == other[0] in ("call", "result") and not legal.fullmatch(one[1]):
+            if legal.fullmatch(other[1]) and known.setdefault(one[1], other[1]) == other[1]:
                 one[1] = other[1]
     return len(set(known.values())) == len(known)
 
@@ -268,6 +278,7 @@ def held(form, source, target, losses):
     if not form["tools"]:
         change(losses, "a choice without tools", form, "choice", None)
         change(losses, "the switch of parallel calls without tools", form, "parallel_off", False)
+    lose_long_user(form, losses, target)
     {"chat": to_chat, "messages": to_messages, "responses": to_responses}[target](form, losses, source)
     drop_fields(form, losses, source, target)
     return form

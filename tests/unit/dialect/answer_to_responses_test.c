@@ -586,7 +586,7 @@ static void how_it_ended_is_told_and_the_native_word_where_that_is_lost(void **s
             ENDS("incomplete", CUT, " 'model_context_window_exceeded'"));
     ends_as(ACOG_FINISH_PAUSE, "pause_turn", ENDS("incomplete", CUT, " 'pause_turn'"));
     ends_as(ACOG_FINISH_UNKNOWN, "novel", ENDS("incomplete", CUT, " 'novel'"));
-    ends_as(ACOG_FINISH_UNKNOWN, "stop", ENDS("incomplete", CUT, " 'stop'")); /* no word of Anthropic's */
+    ends_as(ACOG_FINISH_UNKNOWN, "stop", ENDS("incomplete", CUT, " 'stop'"));
     ends_as(ACOG_FINISH_REFUSAL, "refusal", ENDS("incomplete", "{'reason':'content_filter'}", ""));
 }
 
