@@ -315,6 +315,11 @@ REQUESTS = {
         "model": NATIVE, "seen": {
             "chat": f'"schema":{SCHEMA_TEXT},"strict":true', "messages": f'"output_config":{{"format":{{"type":"json_schema","schema":{SCHEMA_TEXT}}}}}',
             "responses": f'"schema":{SCHEMA_TEXT},"strict":true', "gemini": f'"responseMimeType":"application/json","responseJsonSchema":{SCHEMA_TEXT}'}},
+    "schema beside any JSON object (llama.cpp, Together)": {
+        "chat": chat(response_format={"type": "json_object", "schema": SCHEMA}), "model": NATIVE, "seen": {
+            "messages": f'"output_config":{{"format":{{"type":"json_schema","schema":{SCHEMA_TEXT}}}}}',
+            "responses": f'"type":"json_schema","name":"structured_answer","schema":{SCHEMA_TEXT}',
+            "gemini": f'"responseMimeType":"application/json","responseJsonSchema":{SCHEMA_TEXT}'}},
     "schema, by a forced tool": {
         "chat": chat(**FORMATS["chat"]), "responses": responses(**FORMATS["responses"]), "model": {"messages": "claude-sonnet-4-0"},
         "seen": {"messages": f'"input_schema":{SCHEMA_TEXT}}}],"tool_choice":{{"type":"tool","name":"structured_answer"',
