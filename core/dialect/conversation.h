@@ -12,6 +12,7 @@
  *                     fits.c        what an upstream cannot be told: refused
  *                     write_D.c     a conversation as an upstream's body, with put.c
  *                     text.h opaque.h media.h effort.h user.h id_index.h  leaves, as more than one dialect has them
+ *                     schema.h      a schema, for those that take less than JSON Schema
  *     answers         answer_from_D.c  an upstream's answer or event, into the flow (flow.h: flow.c, flow_balance.c)
  *                     answer_to_D.c    the flow as a client's answer or events, with flow_put.c
  *   acog/dialect.h    facts, where the bytes are kept or judged:

@@ -2,6 +2,7 @@
 #include "acog/contract.h"
 #include "conversation.h"
 #include "id_index.h"
+#include "schema.h"
 
 #include <stdarg.h>
 
@@ -140,20 +141,16 @@ void acog_put_object_schema(struct acog_request_writer *writer, struct acog_json
     }
 }
 
-/* A client of messages has no word for strictness: there a schema is always kept. */
 void acog_put_openai_schema(struct acog_request_writer *writer)
 {
     const struct acog_conversation *conversation = writer->conversation;
-    bool always = conversation->surface == ACOG_SURFACE_MESSAGES &&
-                  !acog_json_present(conversation->schema_strict);
     acog_put(writer, ACOG_VIEW("\"name\":"));
     acog_put(writer, acog_text_of(conversation->schema_name).bytes.len > 0
                          ? conversation->schema_name.raw
                          : ACOG_VIEW("\"" ACOG_SCHEMA_TOOL_NAME "\""));
     acog_put_member(writer, ACOG_VIEW("description"), conversation->schema_description);
     acog_put_member(writer, ACOG_VIEW("schema"), conversation->schema);
-    acog_put_member(writer, ACOG_VIEW("strict"), conversation->schema_strict);
-    acog_put(writer, always ? ACOG_VIEW(",\"strict\":true") : ACOG_VIEW(""));
+    acog_put_member(writer, ACOG_VIEW("strict"), acog_schema_openai_strict_format(writer));
 }
 
 void acog_put_openai_url(struct acog_request_writer *writer, const struct acog_media *media)

@@ -5,6 +5,7 @@
 #include "write_chat.h"
 
 #include "effort.h"
+#include "schema.h"
 
 #define STOPS_MAX 4 /* OpenAI takes no more */
 
@@ -21,7 +22,9 @@ static void put_tool(struct acog_request_writer *writer, const struct acog_tool 
     if (acog_json_present(tool->schema)) {
         acog_put_openai_parameters(writer, tool->schema);
     }
-    acog_put_member(writer, ACOG_VIEW("strict"), tool->strict);
+    acog_put_member(
+        writer, ACOG_VIEW("strict"),
+        acog_schema_openai_strict(writer, tool->strict, tool->schema, ACOG_VIEW("tools.strict")));
     acog_put(writer, ACOG_VIEW("}}"));
 }
 

@@ -9,6 +9,7 @@
 #include "write_gemini.h"
 
 #include "effort.h"
+#include "schema.h"
 
 #define STOPS_MAX         5
 #define BUDGET_TOKENS_MAX 24576 /* the most that every model takes that takes a budget */
@@ -18,6 +19,7 @@
 static void put_declaration(struct acog_request_writer *writer, struct acog_text name,
                             struct acog_json_value description, struct acog_json_value schema)
 {
+    bool lost = false;
     acog_put(writer, ACOG_VIEW("{\"name\":"));
     acog_put_string(writer, name);
     if (acog_json_present(description)) {
@@ -26,9 +28,13 @@ static void put_declaration(struct acog_request_writer *writer, struct acog_text
     }
     if (acog_json_present(schema)) {
         acog_put(writer, ACOG_VIEW(",\"parametersJsonSchema\":"));
-        acog_put_object_schema(writer, schema);
+        acog_schema_put_gemini_object(writer, schema, &lost);
     }
     acog_put(writer, ACOG_VIEW("}"));
+    if (lost) {
+        acog_put_lost(writer, ACOG_VIEW("tools.parameters"), ACOG_VIEW("tools.input_schema"),
+                      ACOG_VIEW("tools.parameters"));
+    }
 }
 
 static void put_mode(struct acog_request_writer *writer)
@@ -202,11 +208,16 @@ static void put_format_wish(struct config *config)
         is_by_tool(conversation, writer->translation->rules)) {
         return;
     }
+    bool lost = false;
     begin_member(config, "responseMimeType");
     acog_put(writer, ACOG_VIEW("\"application/json\""));
     if (conversation->format == ACOG_FORMAT_SCHEMA) {
         begin_member(config, "responseJsonSchema");
-        acog_put(writer, conversation->schema.raw);
+        acog_schema_put_gemini(writer, conversation->schema, &lost);
+    }
+    if (lost) {
+        acog_put_lost(writer, ACOG_VIEW("response_format"), ACOG_VIEW("output_config.format"),
+                      ACOG_VIEW("text.format"));
     }
     if (acog_json_present(conversation->schema_description)) {
         acog_put_lost(writer, ACOG_VIEW("response_format.description"),

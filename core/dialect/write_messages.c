@@ -10,6 +10,7 @@
 
 #include "acog/contract.h"
 #include "effort.h"
+#include "schema.h"
 
 enum thinking {
     ACOG_PLAN_THINKING_UNSAID = 0,
@@ -26,6 +27,7 @@ struct plan {
     int64_t budget_tokens;
     enum acog_effort effort; /* ACOG_EFFORT_COUNT: none */
     bool schema_tool;
+    struct acog_schema_totals strict; /* of the schemas that the model is held to */
 };
 
 /* -- what gives way -------------------------------------------------------------------------------- */
@@ -40,11 +42,33 @@ static void drop_field(struct acog_request_writer *writer, struct plan *plan, en
 
 /* -- the plan -------------------------------------------------------------------------------------- */
 
+/* Also where the native field cannot hold it: a tool takes any schema. */
 static bool schema_by_tool(const struct acog_conversation *conversation,
-                           const struct acog_model_rules *rules)
+                           const struct acog_model_rules *rules, struct acog_schema_fit *fit)
 {
-    return conversation->format == ACOG_FORMAT_JSON ||
-           (conversation->format == ACOG_FORMAT_SCHEMA && rules->schema != ACOG_SCHEMA_NATIVE);
+    *fit = (struct acog_schema_fit){.objection = NULL};
+    if (conversation->format != ACOG_FORMAT_SCHEMA) {
+        return conversation->format == ACOG_FORMAT_JSON;
+    }
+    if (rules->schema == ACOG_SCHEMA_NATIVE) {
+        *fit = acog_schema_fit_messages(conversation->schema);
+    }
+    return rules->schema != ACOG_SCHEMA_NATIVE || fit->objection != NULL;
+}
+
+static void plan_schema(struct acog_request_writer *writer, struct plan *plan)
+{
+    struct acog_schema_fit fit;
+    plan->schema_tool = schema_by_tool(&plan->asked, writer->translation->rules, &fit);
+    if (plan->schema_tool || plan->asked.format != ACOG_FORMAT_SCHEMA) {
+        return;
+    }
+    plan->strict.optionals = fit.optionals;
+    plan->strict.unions = fit.unions;
+    if (fit.lost) {
+        acog_put_lost(writer, ACOG_VIEW("response_format"), ACOG_VIEW("output_config.format"),
+                      ACOG_VIEW("text.format"));
+    }
 }
 
 static int64_t capped(int64_t tokens, const struct acog_model_rules *rules)
@@ -281,7 +305,7 @@ static void settle(struct acog_request_writer *writer, struct plan *plan)
 {
     plan->asked = *writer->conversation;
     plan->effort = ACOG_EFFORT_COUNT;
-    plan->schema_tool = schema_by_tool(&plan->asked, writer->translation->rules);
+    plan_schema(writer, plan);
     plan_limit(writer, plan);
     plan_reasoning(writer, plan);
     plan_sampling(writer, plan);
@@ -290,7 +314,30 @@ static void settle(struct acog_request_writer *writer, struct plan *plan)
 
 /* -- tools ----------------------------------------------------------------------------------------- */
 
-static void put_tool(struct acog_request_writer *writer, const struct acog_tool *tool)
+/* Its schema, and whether the model is held to it. */
+static void put_tool_schema(struct acog_request_writer *writer, struct plan *plan,
+                            const struct acog_tool *tool)
+{
+    struct acog_schema_fit fit = {.lost = true};
+    bool strict = tool->strict.type == ACOG_JSON_TRUE &&
+                  writer->translation->rules->schema == ACOG_SCHEMA_NATIVE;
+    if (strict) {
+        fit = acog_schema_fit_messages(tool->schema);
+        strict = fit.object && acog_schema_admit(&plan->strict, &fit);
+    }
+    if (strict) {
+        acog_schema_put_messages(writer, tool->schema);
+        acog_put(writer, ACOG_VIEW(",\"strict\":true"));
+    } else {
+        acog_put_object_schema(writer, tool->schema);
+    }
+    if (tool->strict.type == ACOG_JSON_TRUE && (!strict || fit.lost)) {
+        acog_put_dropped(writer, ACOG_VIEW("tools.strict"));
+    }
+}
+
+static void put_tool(struct acog_request_writer *writer, struct plan *plan,
+                     const struct acog_tool *tool)
 {
     acog_put(writer, ACOG_VIEW("{\"name\":"));
     acog_put(writer, tool->name.raw);
@@ -299,14 +346,7 @@ static void put_tool(struct acog_request_writer *writer, const struct acog_tool 
         acog_put(writer, tool->description.raw);
     }
     acog_put(writer, ACOG_VIEW(",\"input_schema\":"));
-    acog_put_object_schema(writer, tool->schema);
-    if (tool->strict.type == ACOG_JSON_TRUE) {
-        if (writer->translation->rules->schema == ACOG_SCHEMA_NATIVE) {
-            acog_put(writer, ACOG_VIEW(",\"strict\":true"));
-        } else {
-            acog_put_dropped(writer, ACOG_VIEW("tools.strict"));
-        }
-    }
+    put_tool_schema(writer, plan, tool);
     acog_messages_put_cache(writer, tool->cache);
     acog_put(writer, ACOG_VIEW("}"));
 }
@@ -348,7 +388,7 @@ static void put_schema_tool(struct acog_request_writer *writer, const struct pla
                        "\",\"disable_parallel_tool_use\":true}"));
 }
 
-static void put_tools(struct acog_request_writer *writer, const struct plan *plan)
+static void put_tools(struct acog_request_writer *writer, struct plan *plan)
 {
     const struct acog_tool *tool = plan->asked.tools;
     if (plan->schema_tool) {
@@ -357,7 +397,7 @@ static void put_tools(struct acog_request_writer *writer, const struct plan *pla
     }
     acog_put(writer, tool != NULL ? ACOG_VIEW(",\"tools\":[") : ACOG_VIEW(""));
     for (; tool != NULL; tool = tool->next) {
-        put_tool(writer, tool);
+        put_tool(writer, plan, tool);
         acog_put(writer, tool->next != NULL ? ACOG_VIEW(",") : ACOG_VIEW("]"));
     }
     put_tool_choice(writer, plan);
@@ -401,7 +441,7 @@ static void put_output_config(struct acog_request_writer *writer, const struct p
     if (schema) {
         acog_put(writer, effort ? ACOG_VIEW(",") : ACOG_VIEW(""));
         acog_put(writer, ACOG_VIEW("\"format\":{\"type\":\"json_schema\",\"schema\":"));
-        acog_put(writer, plan->asked.schema.raw);
+        acog_schema_put_messages(writer, plan->asked.schema);
         acog_put(writer, ACOG_VIEW("}"));
         if (acog_json_present(plan->asked.schema_description)) {
             acog_put_lost(writer, ACOG_VIEW("response_format.description"),
@@ -430,6 +470,8 @@ static void put_stops(struct acog_request_writer *writer, const struct plan *pla
     acog_put(writer, any ? ACOG_VIEW("]") : ACOG_VIEW(""));
 }
 
+#define USER_BYTES_MAX ((size_t)512)
+
 void acog_messages_write_conversation(struct acog_request_writer *writer)
 {
     const struct acog_conversation *conversation = writer->conversation;
@@ -447,11 +489,7 @@ void acog_messages_write_conversation(struct acog_request_writer *writer)
     put_stops(writer, &plan);
     put_thinking(writer, &plan);
     put_output_config(writer, &plan);
-    if (acog_json_present(plan.asked.user)) {
-        acog_put(writer, ACOG_VIEW(",\"metadata\":{\"user_id\":"));
-        acog_put(writer, plan.asked.user.raw);
-        acog_put(writer, ACOG_VIEW("}"));
-    }
+    acog_put_user(writer, ACOG_VIEW(",\"metadata\":{\"user_id\":"), ACOG_VIEW("}"), USER_BYTES_MAX);
     writer->conversation = &plan.asked;
     acog_put_fields(writer, ACOG_DIALECT_MESSAGES);
     writer->conversation = conversation;
@@ -485,7 +523,11 @@ const char *acog_messages_objection(const struct acog_conversation *conversation
     if (objection != NULL || conversation->format == ACOG_FORMAT_TEXT) {
         return objection;
     }
-    bool by_tool = schema_by_tool(conversation, rules);
+    struct acog_schema_fit fit;
+    bool by_tool = schema_by_tool(conversation, rules, &fit);
+    if (fit.objection != NULL && (!rules->forced_tool || conversation->tools != NULL)) {
+        return fit.objection; /* and no tool may stand in */
+    }
     if (rules->schema == ACOG_SCHEMA_NONE || (by_tool && !rules->forced_tool)) {
         return "the model that serves cannot be held to a format of its answer";
     }

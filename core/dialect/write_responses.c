@@ -7,6 +7,7 @@
 #include "write_responses.h"
 
 #include "effort.h"
+#include "schema.h"
 
 #define OUTPUT_TOKENS_MIN 16 /* the API refuses less */
 
@@ -37,8 +38,10 @@ static void put_tool(struct acog_request_writer *writer, const struct acog_tool 
     acog_put_member(writer, ACOG_VIEW("description"), tool->description);
     acog_put_openai_parameters(writer, tool->schema);
     /* Without it the API would be strict where it can, which is not what other dialects mean. */
-    acog_put(writer, tool->strict.type == ACOG_JSON_TRUE ? ACOG_VIEW(",\"strict\":true}")
-                                                         : ACOG_VIEW(",\"strict\":false}"));
+    struct acog_json_value strict =
+        acog_schema_openai_strict(writer, tool->strict, tool->schema, ACOG_VIEW("tools.strict"));
+    acog_put(writer, strict.type == ACOG_JSON_TRUE ? ACOG_VIEW(",\"strict\":true}")
+                                                   : ACOG_VIEW(",\"strict\":false}"));
     if (acog_json_present(tool->cache)) {
         acog_put_dropped(writer, ACOG_VIEW("tools.cache_control"));
     }

@@ -24,6 +24,7 @@
 #include "acog/contract.h"
 #include "core/dialect/conversation.h"
 #include "core/dialect/media.h"
+#include "core/dialect/schema.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -327,6 +328,8 @@ static inline bool normal_is_any_object(struct acog_json_value schema)
         "{\"type\":\"object\"}",
         "{\"type\":\"object\",\"properties\":{}}",
         "{\"properties\":{},\"type\":\"object\"}",
+        "{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}",
+        "{\"properties\":{},\"type\":\"object\",\"additionalProperties\":false}",
     };
 
     struct acog_json_cursor cursor = acog_json_enter(schema);
@@ -338,8 +341,20 @@ static inline bool normal_is_any_object(struct acog_json_value schema)
     return any;
 }
 
+/* As Anthropic's native formats have it, if they can: that comes back as it is. */
+static inline void normal_put_native(struct acog_buffer *out, struct acog_json_value schema)
+{
+    struct acog_request_writer writer = {.out = out};
+    if (acog_schema_fit_messages(schema).objection == NULL) {
+        acog_schema_put_messages(&writer, schema);
+        ACOG_ASSERT(writer.code == ACOG_OK);
+    } else {
+        normal_put(out, schema.raw);
+    }
+}
+
 /* Anthropic demands the type that others leave away, responses a schema, OpenAI properties. */
-static inline void normal_put_schema(struct acog_buffer *out, struct acog_json_value schema)
+static inline void normal_put_object_schema(struct acog_buffer *out, struct acog_json_value schema)
 {
     static const struct acog_view names[] = {{"type", 4}, {"properties", 10}};
     struct acog_json_value found[2];
@@ -354,6 +369,38 @@ static inline void normal_put_schema(struct acog_buffer *out, struct acog_json_v
                                                            : ACOG_VIEW("{"));
     normal_put(out, typed ? ACOG_VIEW("") : ACOG_VIEW("\"type\":\"object\","));
     normal_put(out, acog_view_slice(schema.raw, 1, schema.raw.len));
+}
+
+/* Also a strict one comes back in the native form. */
+static inline void normal_put_schema(struct acog_buffer *out, struct acog_json_value schema)
+{
+    struct acog_buffer object;
+    struct acog_buffer native;
+    struct acog_json_value value = {.raw = {0}};
+    struct acog_json_error error;
+    acog_buffer_init(&object, out->bytes_max);
+    acog_buffer_init(&native, out->bytes_max);
+    normal_put_object_schema(&object, schema);
+    ACOG_ASSERT(acog_json_check(acog_buffer_view(&object), ACOG_JSON_DEPTH_MAX, &value, &error) ==
+                ACOG_OK);
+    normal_put_native(&native, value);
+    value.raw = acog_buffer_view(&native);
+    normal_put(out, normal_is_any_object(value) ? ACOG_VIEW("{\"type\":\"object\"}") : value.raw);
+    acog_buffer_fini(&native);
+    acog_buffer_fini(&object);
+}
+
+static inline bool normal_is_same_format(struct acog_json_value first, struct acog_json_value back)
+{
+    struct acog_buffer texts[2];
+    acog_buffer_init(&texts[0], first.raw.len * 4 + ACOG_SCHEMA_BYTES_MAX);
+    acog_buffer_init(&texts[1], back.raw.len * 4 + ACOG_SCHEMA_BYTES_MAX);
+    normal_put_native(&texts[0], first);
+    normal_put_native(&texts[1], back);
+    bool same = acog_view_equal(acog_buffer_view(&texts[0]), acog_buffer_view(&texts[1]));
+    acog_buffer_fini(&texts[0]);
+    acog_buffer_fini(&texts[1]);
+    return same;
 }
 
 static inline void normal_tools(struct acog_buffer *out,
@@ -424,7 +471,9 @@ static inline void normal_settings(const struct normal_trip *trip, bool by_tool)
         return; /* there is no text to be held to a format: it may be left out */
     }
     ACOG_ASSERT(first->format == back->format);
-    ACOG_ASSERT(acog_view_equal(first->schema.raw, back->schema.raw));
+    ACOG_ASSERT(acog_view_equal(first->schema.raw, back->schema.raw) ||
+                ((trip->from == ACOG_DIALECT_MESSAGES || trip->via == ACOG_DIALECT_MESSAGES) &&
+                 normal_is_same_format(first->schema, back->schema)));
 }
 
 #endif

@@ -6,7 +6,10 @@ import json
 WORDS = ["rain", "Oslo", "天気 🙂", "naïve", "a \"quoted\" one", "tab\there", "line\nbreak", "\\u0041", "</system>", "x" * 300,
          " leading", "null", "{\"a\":1}", "é", "0", "data: x", "\u2028"]
 SCHEMAS = [{"type": "object"}, {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
-           {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "additionalProperties": False}]
+           {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "additionalProperties": False},
+           {"type": "object", "properties": {"n": {"type": ["integer", "null"], "maximum": 9}, "o": {"$ref": "#/$defs/o"}},
+            "required": ["n", "o"], "additionalProperties": False,
+            "$defs": {"o": {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]}}}]
 ARGUMENTS = ["{}", '{"city":"Oslo"}', '{"n": 1.50}', '{"a":{"b":[1,2,{"c":null}]}}', '{"t":"天 \\" \\\\ \\n"}']
 MARK = {"type": "ephemeral"}
 HOUR = {"type": "ephemeral", "ttl": "1h"}
@@ -231,6 +234,7 @@ class Messages(Maker):
             tool = {"name": name, "input_schema": self.random.choice(SCHEMAS)}
             self.pick(tool, "description", [self.text()], 0.7)
             self.pick(tool, "type", ["custom"])
+            self.pick(tool, "strict", [True, False])
             tools.append(self.marked(tool))
         if names:
             body["tools"] = tools

@@ -35,6 +35,8 @@ NAMED = {
     "the title of a text document": {"messages.title"},
     "a later system turn is a marked text of the user": {"messages.role", "input.role"},
     "strict of a tool": {"tools.strict"},
+    "strict of a tool whose schema OpenAI does not hold to": {"tools.strict"},
+    "a schema that OpenAI does not hold to": {"output_config.format"},
     "blank stop sequences": {"stop", "stop_sequences"},
     "stop sequences": {"stop", "stop_sequences"},
     "a temperature over the range": {"temperature"},
@@ -169,6 +171,45 @@ def name_properties(form, losses):
             change(losses, "an object without properties gets empty ones", tool, 2, {"properties": {}, **tool[2]})
 
 
+STRICT = {"type", "title", "description", "properties", "required", "additionalProperties", "items", "enum", "const",
+          "anyOf", "$ref", "$defs", "definitions", "format", "pattern", "minimum", "maximum", "exclusiveMinimum",
+          "exclusiveMaximum", "multipleOf", "minItems", "maxItems", "$schema"}
+FORMATS = {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+
+
+def is_strict(schema, root=True, levels=0):
+    """Of OpenAI's strict subset, its limits of size aside."""
+    if not isinstance(schema, dict) or not schema.keys() <= STRICT:
+        return False
+    if "$ref" in schema:
+        return not root and len(schema) == 1 and (schema["$ref"] == "#" or schema["$ref"].startswith(("#/$defs/", "#/definitions/")))
+    types = schema.get("type") if isinstance(schema.get("type"), list) else [schema.get("type")]
+    if root and (schema.get("type") != "object" or "anyOf" in schema) or "type" not in schema and "anyOf" not in schema:
+        return False
+    properties = schema.get("properties", {})
+    if "object" in types and ("properties" not in schema or schema.get("additionalProperties") is not False
+                              or set(properties) - set(schema.get("required", []))):
+        return False
+    if "array" in types and "items" not in schema or schema.get("format", "date") not in FORMATS:
+        return False
+    levels += "object" in types
+    inner = [*properties.values(), *schema.get("$defs", {}).values(), *schema.get("definitions", {}).values(),
+             *schema.get("anyOf", []), *([schema["items"]] if "items" in schema else [])]
+    return levels <= 10 and all(is_strict(one, False, levels) for one in inner)
+
+
+def strictness(form, losses, source):
+    """OpenAI holds to fewer schemas than Anthropic does: a client of messages knows nothing of that."""
+    if form["format"] and form["format"][0] == "schema" and form["format"][1] is None:
+        losses.count("a schema without a name and strictness gets both")
+        form["format"][1], form["format"][4] = SCHEMA_TOOL, True
+        if not is_strict(form["format"][3]):
+            change(losses, "a schema that OpenAI does not hold to", form["format"], 4, False)
+    for tool in form["tools"]:
+        if source == "messages" and tool[3] and not is_strict(tool[2]):
+            change(losses, "strict of a tool whose schema OpenAI does not hold to", tool, 3, False)
+
+
 def tier(form, losses, words):
     given = form["fields"].get("service_tier")
     if given in words:
@@ -182,12 +223,10 @@ def to_chat(form, losses, source):
     documents_as_texts(form, losses)
     mark_errors(form, losses, apart=False)
     move_media(form, losses)
+    strictness(form, losses, source)
     name_properties(form, losses)
     tier(form, losses, {"standard_only": "default"})
     name_files(form, losses)
-    if form["format"] and form["format"][0] == "schema" and form["format"][1] is None:
-        losses.count("a schema without a name and strictness gets both")
-        form["format"][1], form["format"][4] = SCHEMA_TOOL, True
     lose_cache(form, losses)
 
 
@@ -235,6 +274,7 @@ def to_responses(form, losses, source):
         change(losses, "instructions are one text", form, "system", [[text, None]])
     documents_as_texts(form, losses)
     mark_errors(form, losses, apart=True)
+    strictness(form, losses, source)
     for part in all_parts(form):
         if part[0] == "image" and part[3] is None:
             change(losses, "detail is told", part, 3, "auto")
@@ -245,9 +285,6 @@ def to_responses(form, losses, source):
     name_properties(form, losses)
     tier(form, losses, {"standard_only": "default"})
     name_files(form, losses)
-    if form["format"] and form["format"][0] == "schema" and form["format"][1] is None:
-        losses.count("a schema without a name and strictness gets both")
-        form["format"][1], form["format"][4] = SCHEMA_TOOL, True
     lose_cache(form, losses)
 
 

@@ -15,12 +15,17 @@ CALL = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{\"
 BEGUN = {"role": "assistant", "content": "{"}
 TOOL = {"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}}
 AN_TOOL = {"name": "f", "description": "d", "input_schema": {"type": "object", "properties": {}}}
+CLOSED = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 RS_TOOL = {"type": "function", "name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}, "strict": False}
 RS_SPACE = {"type": "namespace", "name": "n", "description": "D", "tools": [RS_TOOL]}
 TEXT_SCHEMA = '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}'
 MARK = {"type": "ephemeral", "ttl": "1h"}
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 SCHEMA_TEXT = json.dumps(SCHEMA, separators=(",", ":"))
+OPTIONAL = {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False}
+BOUNDED = {**SCHEMA, "properties": {"n": {"type": "integer", "minimum": 1, "maximum": 9}}}
+OF_A_MAP = {**SCHEMA, "properties": {"n": {"type": "object", "additionalProperties": {"type": "integer"}}}}
+DESCRIBED = {**SCHEMA, "$defs": {"n": {"type": "integer"}}, "properties": {"n": {"$ref": "#/$defs/n", "description": "many"}}}
 FORMATS = {"chat": {"response_format": {"type": "json_schema", "json_schema": {"name": "p", "strict": True, "schema": SCHEMA}}},
            "messages": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}},
            "responses": {"text": {"format": {"type": "json_schema", "name": "p", "strict": True, "schema": SCHEMA}}}}
@@ -45,6 +50,24 @@ def messages(*turns, **more):
 
 def responses(*items, **more):
     return {"input": list(items) or [USER], **more}
+
+
+def as_text(schema):
+    return json.dumps(schema, separators=(",", ":"))
+
+
+def format_of(schema):
+    """The answer's format in each client's words."""
+    named = {"name": "p", "strict": True, "schema": schema}
+    return {"chat": {"response_format": {"type": "json_schema", "json_schema": named}},
+            "messages": {"output_config": {"format": {"type": "json_schema", "schema": schema}}},
+            "responses": {"text": {"format": {"type": "json_schema", **named}}}}
+
+
+def formats(schema, *dialects):
+    made = format_of(schema)
+    return {dialect: {"chat": chat, "messages": messages, "responses": responses}[dialect](**made[dialect])
+            for dialect in dialects or made}
 
 
 def tools(choice):
@@ -192,8 +215,28 @@ REQUESTS = {
                  "gemini": '"functionDeclarations":[{"name":"f"}]'}},
     "strict tool, the model is held to schemas": {
         "chat": chat(tools=[{"type": "function", "function": dict(TOOL["function"], strict=True)}]),
-        "messages": messages(tools=[dict(AN_TOOL, strict=True)]), "responses": responses(tools=[dict(RS_TOOL, strict=True)]),
+        "messages": messages(tools=[dict(AN_TOOL, strict=True, input_schema=CLOSED)]),
+        "responses": responses(tools=[dict(RS_TOOL, strict=True)]),
+        "model": NATIVE, "seen": {"chat": '"strict":true', "messages": '"additionalProperties":false},"strict":true', "responses": '"strict":true'}},
+    "strict tool with an optional argument": {
+        "chat": chat(tools=[{"type": "function", "function": {"name": "f", "parameters": OPTIONAL, "strict": True}}]),
+        "messages": messages(tools=[{"name": "f", "input_schema": OPTIONAL, "strict": True}]),
+        "responses": responses(tools=[dict(RS_TOOL, parameters=OPTIONAL, strict=True)]),
         "model": NATIVE, "seen": {"chat": '"strict":true', "messages": '"strict":true', "responses": '"strict":true'}},
+    "strict tool with a bound": {
+        "chat": chat(tools=[{"type": "function", "function": {"name": "f", "parameters": BOUNDED, "strict": True}}]),
+        "responses": responses(tools=[dict(RS_TOOL, parameters=BOUNDED, strict=True)]),
+        "model": NATIVE, "seen": {"chat": as_text(BOUNDED), "messages": '"description":"{minimum: 1, maximum: 9}"}', "responses": as_text(BOUNDED)}},
+    "strict tool with a map": {
+        "chat": chat(tools=[{"type": "function", "function": {"name": "f", "parameters": OF_A_MAP, "strict": True}}]),
+        "responses": responses(tools=[dict(RS_TOOL, parameters=OF_A_MAP, strict=True)]),
+        "model": NATIVE, "seen": {"chat": '"strict":true', "responses": '"strict":true'}},
+    "tool, words beside a $ref in its schema": {
+        "chat": chat(tools=[{"type": "function", "function": {"name": "f", "parameters": DESCRIBED}}]),
+        "messages": messages(tools=[{"name": "f", "input_schema": DESCRIBED}]),
+        "responses": responses(tools=[dict(RS_TOOL, parameters=DESCRIBED)]),
+        "seen": {"chat": as_text(DESCRIBED), "messages": as_text(DESCRIBED), "responses": as_text(DESCRIBED),
+                 "gemini": '"properties":{"n":{"$ref":"#/$defs/n"}}'}},
     "tool choice auto": {
         **tools("auto"), "seen": {"chat": '"tool_choice":"auto"', "messages": '"tool_choice":{"type":"auto"}',
                                   "responses": '"tool_choice":"auto"', "gemini": '"functionCallingConfig":{"mode":"AUTO"}'}},
@@ -324,6 +367,33 @@ REQUESTS = {
         "chat": chat(**FORMATS["chat"]), "responses": responses(**FORMATS["responses"]), "model": {"messages": "claude-sonnet-4-0"},
         "seen": {"messages": f'"input_schema":{SCHEMA_TEXT}}}],"tool_choice":{{"type":"tool","name":"structured_answer"',
                  "chat": f'"schema":{SCHEMA_TEXT}', "responses": f'"schema":{SCHEMA_TEXT}', "gemini": f'"responseJsonSchema":{SCHEMA_TEXT}'}},
+    "schema with an optional property": {
+        **formats(OPTIONAL), "model": NATIVE, "seen": {
+            ("messages", "chat"): '"strict":false', ("messages", "responses"): '"strict":false',
+            "chat": '"strict":true', "messages": f'"schema":{as_text(OPTIONAL)}', "responses": '"strict":true',
+            "gemini": as_text(OPTIONAL)}},
+    "schema with bounds, the model is held to it": {
+        **formats(BOUNDED, "chat", "responses"), "model": NATIVE, "seen": {
+            "messages": '"n":{"type":"integer","description":"{minimum: 1, maximum: 9}"}',
+            "chat": as_text(BOUNDED), "responses": as_text(BOUNDED), "gemini": as_text(BOUNDED)}},
+    "schema of open objects": {
+        **formats({"type": "object", "properties": {"n": {"type": "integer"}}}, "chat", "responses"), "model": NATIVE, "seen": {
+            "messages": '"properties":{"n":{"type":"integer"}},"additionalProperties":false}',
+            "chat": '"properties":{"n":{"type":"integer"}}}', "responses": '"properties":{"n":{"type":"integer"}}}',
+            "gemini": '"properties":{"n":{"type":"integer"}}}'}},
+    "schema with a map": {
+        **formats(OF_A_MAP, "chat", "responses"), "model": NATIVE, "seen": {
+            "messages": f'"input_schema":{as_text(OF_A_MAP)}}}],"tool_choice":{{"type":"tool","name":"structured_answer"',
+            "chat": as_text(OF_A_MAP), "responses": as_text(OF_A_MAP), "gemini": as_text(OF_A_MAP)}},
+    "schema with a map, beside tools": {
+        dialect: {"chat": chat, "responses": responses}[dialect](**format_of(OF_A_MAP)[dialect], **WITH_TOOLS[dialect])
+        for dialect in ("chat", "responses")} | {"model": {**NATIVE, "gemini": "gemini-3-pro"}, "seen": {
+            "chat": as_text(OF_A_MAP), "responses": as_text(OF_A_MAP), "gemini": as_text(OF_A_MAP)}},
+    "schema, words beside a $ref": {
+        **formats(DESCRIBED), "model": NATIVE, "seen": {
+            ("messages", "chat"): '"strict":false', ("messages", "responses"): '"strict":false',
+            "chat": as_text(DESCRIBED), "responses": as_text(DESCRIBED), "messages": '"n":{"$ref":"#/$defs/n"}',
+            "gemini": '"n":{"$ref":"#/$defs/n"}'}},
     "schema beside tools, the model is held to it": {
         dialect: {"chat": chat, "messages": messages, "responses": responses}[dialect](**FORMATS[dialect], **WITH_TOOLS[dialect])
         for dialect in FORMATS} | {"model": NATIVE, "seen": {

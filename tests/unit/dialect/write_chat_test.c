@@ -493,7 +493,9 @@ static void cache_markers_are_named_as_lost(void **state)
 
 /* -- the answer's form ----------------------------------------------------------------------------- */
 
-#define SCHEMA    "{\"type\":\"object\",\"properties\":{\"age\":{\"maximum\":1.50}}}"
+#define SCHEMA                                                                              \
+    "{\"type\":\"object\",\"properties\":{\"age\":{\"type\":\"number\",\"maximum\":1.50}}," \
+    "\"required\":[\"age\"],\"additionalProperties\":false}"
 #define AN_SCHEMA "\"output_config\":{\"format\":{\"type\":\"json_schema\",\"schema\":" SCHEMA "}}"
 
 static void a_schema_is_native_or_a_forced_tool_or_refused(void **state)

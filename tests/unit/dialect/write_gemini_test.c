@@ -9,14 +9,14 @@ static void schemas_go_as_they_are(void **state)
     (void)state;
     begin_hello(&bench, ACOG_SURFACE_CHAT);
     struct acog_tool *first =
-        tool(&bench, "\"f\"", "{\"type\":\"object\", \"$ref\":\"#/x\",\"exclusiveMinimum\":0}");
+        tool(&bench, "\"f\"", "{\"type\":\"object\", \"$id\":\"#/x\",\"exclusiveMinimum\":0}");
     first->description = json("\"does \\u0066\"");
     first->strict = json("true");
     tool(&bench, "\"g\"", NULL)->strict = json("false");
     assert_written(&bench,
                    HELLO ",\"tools\":[{\"functionDeclarations\":[{\"name\":\"f\",\"description\":"
                          "\"does \\u0066\",\"parametersJsonSchema\":{\"type\":\"object\", "
-                         "\"$ref\":\"#/x\",\"exclusiveMinimum\":0}},{\"name\":\"g\"}]}]}",
+                         "\"$id\":\"#/x\",\"exclusiveMinimum\":0}},{\"name\":\"g\"}]}]}",
                    "tools.strict");
 }
 

@@ -51,12 +51,13 @@ static void schemas_have_the_type_that_anthropic_demands(void **state)
         haiku(), ",'tools':[{'type':'function','function':{'name':'a'}},{'type':'function',"
                  "'function':{'name':'b','description':'does \\'b\\'','parameters':{}}},{'type':"
                  "'function','function':{'name':'c','strict':true,'parameters':{'properties':{'n':"
-                 "{'minimum':1.0}}}}}]");
+                 "{'type':'null'}}}}}]");
     (void)state;
-    holds(&run, "tools",
-          "[{'name':'a','input_schema':{'type':'object'}},{'name':'b','description':"
-          "'does \\'b\\'','input_schema':{'type':'object'}},{'name':'c','input_schema':{'type':"
-          "'object','properties':{'n':{'minimum':1.0}}},'strict':true}]");
+    holds(
+        &run, "tools",
+        "[{'name':'a','input_schema':{'type':'object'}},{'name':'b','description':"
+        "'does \\'b\\'','input_schema':{'type':'object'}},{'name':'c','input_schema':{'type':"
+        "'object','properties':{'n':{'type':'null'}},'additionalProperties':false},'strict':true}]");
     end(&run);
     struct acog_model_rules older = haiku();
     older.schema = ACOG_SCHEMA_TOOL;
@@ -463,7 +464,8 @@ static void a_model_that_cannot_think_is_not_asked_to(void **state)
 
 /* -- a format -------------------------------------------------------------------------------------- */
 
-#define SCHEMA "{'type':'object','properties':{'age':{'type':'integer'}}}"
+#define SCHEMA \
+    "{'type':'object','properties':{'age':{'type':'integer'}},'additionalProperties':false}"
 #define FORMAT                                                                                          \
     ",'response_format':{'type':'json_schema','json_schema':{'name':'p','strict':true,'schema':" SCHEMA \
     "}}"

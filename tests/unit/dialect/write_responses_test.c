@@ -193,9 +193,9 @@ static void calls_and_results_are_items_of_their_own(void **state)
         "'message','role':'user','content':[{'type':'input_text','text':'go'}]}],'tools':[{'type':"
         "'function','name':'f','description':'d','parameters':{'properties':{},'type':'object'},"
         "'strict':false},{'type':'function','name':'g','parameters':{'properties':{},'type':"
-        "'object'},'strict':true}],"
+        "'object'},'strict':false}],"
         "'max_output_tokens':20,'store':false}",
-        "tools.cache_control");
+        "tools.strict, tools.cache_control");
 }
 
 static void a_call_id_that_is_too_long_is_cut_alike_in_call_and_result(void **state)
@@ -435,14 +435,14 @@ static void structured_output_is_its_own_format_or_one_tool(void **state)
                "{'model':'c','messages':[{'role':'user','content':'x'}],'response_format':{'type':"
                "'json_schema','json_schema':{'name':'p','schema':{}}}}",
                "a JSON schema cannot be enforced");
-    /* At messages a schema is always kept, and there is no word for it. */
+    /* At messages a schema is always kept, and there is no word for it; here not all are. */
     messages_are_written(
         "{'model':'c','max_tokens':20,'output_config':{'format':{'type':'json_schema','schema':{"
         "'a':1}}},'messages':[{'role':'user','content':'x'}]}",
         "{'model':'m','input':[{'type':'message','role':'user','content':[{'type':'input_text',"
         "'text':'x'}]}],'max_output_tokens':20,'text':{'format':{'type':'json_schema','name':"
-        "'structured_answer','schema':{'a':1},'strict':true}},'store':false}",
-        "");
+        "'structured_answer','schema':{'a':1},'strict':false}},'store':false}",
+        "output_config.format");
 }
 
 #define ENCRYPTED ",'include':['reasoning.encrypted_content']"

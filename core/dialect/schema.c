@@ -1,0 +1,482 @@
+/* schema.c - the table of keywords, OpenAI's strict subset, and what Gemini does not take. */
+#include "schema.h"
+
+#define LENGTH(list) (sizeof(list) / sizeof((list)[0]))
+
+static const struct acog_schema_keyword keywords[] = {
+#define ACOG_SCHEMA_KEYWORD(name, holds, strict, native, idle) \
+    {{(name), sizeof(name) - 1},                               \
+     ACOG_HOLDS_##holds,                                       \
+     (strict),                                                 \
+     ACOG_KEYWORD_##native,                                    \
+     ACOG_IDLE_##idle},
+#include "schema_keyword.def"
+#undef ACOG_SCHEMA_KEYWORD
+};
+
+_Static_assert(LENGTH(keywords) <= 64, "a bit each");
+
+/* -- looking at a schema --------------------------------------------------------------------------- */
+
+const struct acog_schema_keyword *acog_schema_keyword_of(struct acog_json_value key)
+{
+    for (size_t i = 0; i < LENGTH(keywords); i++) {
+        bool equal = key.escaped ? acog_json_text_is(key, keywords[i].name)
+                                 : acog_view_equal(acog_text_of(key).bytes, keywords[i].name);
+        if (equal) {
+            return &keywords[i];
+        }
+    }
+    return NULL;
+}
+
+struct acog_schema_patience acog_schema_patience(struct acog_json_value schema)
+{
+    bool large = schema.raw.len > ACOG_SCHEMA_BYTES_MAX;
+    return (struct acog_schema_patience){.bytes =
+                                             large ? 0 : schema.raw.len * ACOG_SCHEMA_LOOKS_MAX};
+}
+
+/* Where a member is kept; NULL: nobody asks for it. */
+static struct acog_json_value *place_of(struct acog_schema_look *look, struct acog_view name)
+{
+    const struct {
+        struct acog_view name;
+        struct acog_json_value *place;
+    } places[] = {
+        {ACOG_VIEW("type"), &look->type},
+        {ACOG_VIEW("properties"), &look->properties},
+        {ACOG_VIEW("required"), &look->required},
+        {ACOG_VIEW("additionalProperties"), &look->additional},
+        {ACOG_VIEW("items"), &look->items},
+        {ACOG_VIEW("anyOf"), &look->any_of},
+        {ACOG_VIEW("oneOf"), &look->one_of},
+        {ACOG_VIEW("$ref"), &look->reference},
+    };
+
+    for (size_t i = 0; i < LENGTH(places); i++) {
+        if (acog_view_equal(places[i].name, name)) {
+            return places[i].place;
+        }
+    }
+    return NULL;
+}
+
+static void note(struct acog_schema_look *look, const struct acog_json_cursor *cursor)
+{
+    const struct acog_schema_keyword *keyword = acog_schema_keyword_of(cursor->key);
+    look->members++;
+    if (keyword == NULL) {
+        look->open = true;
+        return;
+    }
+    uint64_t bit = (uint64_t)1 << (unsigned)(keyword - keywords);
+    struct acog_json_value *place = place_of(look, keyword->name);
+    look->twice = look->twice || (look->keywords & bit) != 0;
+    look->keywords |= bit;
+    if (place != NULL) {
+        *place = cursor->value;
+    }
+}
+
+bool acog_schema_look(struct acog_schema_patience *patience, struct acog_json_value schema,
+                      unsigned depth, struct acog_schema_look *look)
+{
+    *look = (struct acog_schema_look){.members = 0};
+    if (schema.type != ACOG_JSON_OBJECT || depth >= ACOG_SCHEMA_DEPTH_MAX ||
+        schema.raw.len > patience->bytes) {
+        return false;
+    }
+    patience->bytes -= schema.raw.len;
+    struct acog_json_cursor cursor = acog_json_enter(schema);
+    while (acog_json_next(&cursor)) {
+        note(look, &cursor);
+    }
+    return true;
+}
+
+bool acog_schema_has_keyword(const struct acog_schema_look *look, struct acog_view name)
+{
+    for (size_t i = 0; i < LENGTH(keywords); i++) {
+        if (acog_view_equal(keywords[i].name, name)) {
+            return (look->keywords & ((uint64_t)1 << (unsigned)i)) != 0;
+        }
+    }
+    return false;
+}
+
+bool acog_schema_may_be(struct acog_json_value type, struct acog_view word)
+{
+    if (type.type != ACOG_JSON_ARRAY) {
+        return acog_json_text_is(type, word);
+    }
+    struct acog_json_cursor cursor = acog_json_enter(type);
+    bool found = false;
+    while (!found && acog_json_next(&cursor)) {
+        found = acog_json_text_is(cursor.value, word);
+    }
+    return found;
+}
+
+bool acog_schema_is_word(struct acog_json_value value, const struct acog_view *words, size_t count)
+{
+    bool found = false;
+    for (size_t i = 0; i < count && !found; i++) {
+        found = acog_json_text_is(value, words[i]);
+    }
+    return found;
+}
+
+/* -- OpenAI's strict subset ------------------------------------------------------------------------ */
+
+#define STRICT_PROPERTIES_MAX  5000   /* of the whole schema */
+#define STRICT_LEVELS_MAX      10     /* of objects in objects */
+#define STRICT_NAME_BYTES_MAX  120000 /* of property and definition names, enum and const values */
+#define STRICT_ENUM_VALUES_MAX 1000
+#define STRICT_ENUM_FEW        250   /* one enum of more values than these */
+#define STRICT_ENUM_BYTES_MAX  15000 /* has no more bytes in them */
+#define STRICT_OF_AN_OBJECT_MAX \
+    512 /* ours: what is compared with what is required; OpenAI has no such limit */
+
+static const struct acog_view strict_formats[] = {
+    {"date-time", 9}, {"time", 4}, {"date", 4}, {"duration", 8}, {"email", 5},
+    {"hostname", 8},  {"ipv4", 4}, {"ipv6", 4}, {"uuid", 4},
+};
+
+struct strict {
+    struct acog_schema_patience patience;
+    size_t properties;
+    size_t name_bytes;
+    size_t enum_values;
+};
+
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
+static bool is_strict(struct strict *strict, struct acog_json_value schema, unsigned depth,
+                      unsigned levels);
+
+/* Each one is spelled in `required` as it is in `properties`; usually they come in one order. */
+static bool all_required(struct acog_json_value properties, struct acog_json_value required)
+{
+    struct acog_json_cursor property = acog_json_enter(properties);
+    struct acog_json_cursor name = acog_json_enter(required);
+    size_t count = 0;
+    while (acog_json_next(&property)) {
+        bool found = acog_json_next(&name) && acog_view_equal(name.value.raw, property.key.raw);
+        if (++count > STRICT_OF_AN_OBJECT_MAX) {
+            return false;
+        }
+        if (!found) {
+            name = acog_json_enter(required);
+        }
+        while (!found && acog_json_next(&name)) {
+            found = acog_view_equal(name.value.raw, property.key.raw);
+        }
+        if (!found) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_strict_object(const struct acog_schema_look *look)
+{
+    return look->properties.type == ACOG_JSON_OBJECT && look->additional.type == ACOG_JSON_FALSE &&
+           (look->required.type == ACOG_JSON_ARRAY || !acog_json_present(look->required)) &&
+           all_required(look->properties, look->required);
+}
+
+/* Other references lead nowhere there. */
+static bool is_strict_reference(struct acog_json_value reference)
+{
+    struct acog_view target = acog_text_of(reference).bytes;
+    return !reference.escaped && (acog_view_equal(target, ACOG_VIEW("#")) ||
+                                  acog_view_starts(target, ACOG_VIEW("#/$defs/")) ||
+                                  acog_view_starts(target, ACOG_VIEW("#/definitions/")));
+}
+
+static bool count_enum(struct strict *strict, struct acog_json_value values)
+{
+    struct acog_json_cursor cursor = acog_json_enter(values);
+    size_t count = 0;
+    size_t bytes = 0;
+    while (acog_json_next(&cursor)) {
+        count++;
+        bytes += cursor.value.raw.len;
+    }
+    strict->enum_values += count;
+    strict->name_bytes += bytes;
+    return count > 0 && (count <= STRICT_ENUM_FEW || bytes <= STRICT_ENUM_BYTES_MAX);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
+static bool are_strict(struct strict *strict, struct acog_json_value list, unsigned depth,
+                       unsigned levels)
+{
+    struct acog_json_cursor cursor = acog_json_enter(list);
+    bool good = true;
+    while (good && acog_json_next(&cursor)) {
+        good = is_strict(strict, cursor.value, depth, levels);
+        strict->name_bytes += cursor.object ? cursor.key.raw.len : 0;
+    }
+    return good;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
+static bool is_strict_member(struct strict *strict, const struct acog_json_cursor *cursor,
+                             unsigned depth, unsigned levels)
+{
+    const struct acog_schema_keyword *keyword = acog_schema_keyword_of(cursor->key);
+    if (keyword == NULL || !keyword->strict) {
+        return false;
+    }
+    if (acog_view_equal(keyword->name, ACOG_VIEW("format"))) {
+        return acog_schema_is_word(cursor->value, strict_formats, LENGTH(strict_formats));
+    }
+    if (acog_view_equal(keyword->name, ACOG_VIEW("enum"))) {
+        return cursor->value.type == ACOG_JSON_ARRAY && count_enum(strict, cursor->value);
+    }
+    if (acog_view_equal(keyword->name, ACOG_VIEW("const"))) {
+        strict->name_bytes += cursor->value.raw.len;
+    }
+    switch (keyword->holds) {
+    case ACOG_HOLDS_VALUE:
+        return true;
+    case ACOG_HOLDS_SCHEMA: /* `false` is all that an object may say of the rest */
+        return cursor->value.type == ACOG_JSON_FALSE ||
+               is_strict(strict, cursor->value, depth, levels);
+    case ACOG_HOLDS_LIST:
+        return cursor->value.type == ACOG_JSON_ARRAY &&
+               are_strict(strict, cursor->value, depth, levels);
+    case ACOG_HOLDS_MAP:
+        return cursor->value.type == ACOG_JSON_OBJECT &&
+               are_strict(strict, cursor->value, depth, levels);
+    }
+    return false;
+}
+
+static size_t members_of(struct acog_json_value object)
+{
+    struct acog_json_cursor cursor = acog_json_enter(object);
+    size_t count = 0;
+    while (acog_json_next(&cursor)) {
+        count++;
+    }
+    return count;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
+static bool is_strict(struct strict *strict, struct acog_json_value schema, unsigned depth,
+                      unsigned levels)
+{
+    struct acog_schema_look look;
+    if (!acog_schema_look(&strict->patience, schema, depth, &look) || look.twice || look.open) {
+        return false;
+    }
+    if (acog_json_present(look.reference)) {
+        return look.members == 1 && is_strict_reference(look.reference);
+    }
+    bool object = acog_schema_may_be(look.type, ACOG_VIEW("object"));
+    bool array = acog_schema_may_be(look.type, ACOG_VIEW("array"));
+    bool typed = acog_json_present(look.type) || acog_json_present(look.any_of);
+    if (!typed || (object && !is_strict_object(&look)) ||
+        (array && look.items.type != ACOG_JSON_OBJECT)) {
+        return false;
+    }
+    if (object) {
+        levels++;
+        strict->properties += members_of(look.properties);
+    }
+    struct acog_json_cursor cursor = acog_json_enter(schema);
+    bool good = levels <= STRICT_LEVELS_MAX;
+    while (good && acog_json_next(&cursor)) {
+        good = is_strict_member(strict, &cursor, depth + 1, levels);
+    }
+    return good;
+}
+
+bool acog_schema_is_openai_strict(struct acog_json_value schema)
+{
+    struct strict strict = {.patience = acog_schema_patience(schema)};
+    struct acog_json_value type = {.raw = {0}};
+    struct acog_json_value any_of;
+    return schema.type == ACOG_JSON_OBJECT && acog_json_member(schema, ACOG_VIEW("type"), &type) &&
+           acog_json_text_is(type, ACOG_VIEW("object")) &&
+           !acog_json_member(schema, ACOG_VIEW("anyOf"), &any_of) &&
+           is_strict(&strict, schema, 0, 0) && strict.properties <= STRICT_PROPERTIES_MAX &&
+           strict.name_bytes <= STRICT_NAME_BYTES_MAX &&
+           strict.enum_values <= STRICT_ENUM_VALUES_MAX;
+}
+
+struct acog_json_value acog_schema_openai_strict(struct acog_request_writer *writer,
+                                                 struct acog_json_value wish,
+                                                 struct acog_json_value schema,
+                                                 struct acog_view lost)
+{
+    if (writer->conversation->surface != ACOG_SURFACE_MESSAGES || wish.type != ACOG_JSON_TRUE ||
+        acog_schema_is_openai_strict(schema)) {
+        return wish;
+    }
+    acog_put_dropped(writer, lost);
+    return (struct acog_json_value){.raw = ACOG_VIEW("false"), .type = ACOG_JSON_FALSE};
+}
+
+struct acog_json_value acog_schema_openai_strict_format(struct acog_request_writer *writer)
+{
+    const struct acog_conversation *conversation = writer->conversation;
+    struct acog_json_value wish = conversation->schema_strict;
+    if (conversation->surface == ACOG_SURFACE_MESSAGES && !acog_json_present(wish)) {
+        wish = (struct acog_json_value){.raw = ACOG_VIEW("true"), .type = ACOG_JSON_TRUE};
+    }
+    return acog_schema_openai_strict(writer, wish, conversation->schema,
+                                     ACOG_VIEW("output_config.format"));
+}
+
+/* -- Gemini ---------------------------------------------------------------------------------------- */
+
+struct gemini {
+    struct acog_request_writer *writer;
+    struct acog_schema_patience patience;
+    const char *from; /* what is not written yet */
+    bool lost;
+};
+
+static void put_up_to(struct gemini *gemini, const char *end)
+{
+    struct acog_view bytes = {.ptr = gemini->from, .len = (size_t)(end - gemini->from)};
+    acog_put(gemini->writer, bytes);
+    gemini->from = end;
+}
+
+static bool is_dollar(struct acog_json_value key)
+{
+    return acog_view_starts(acog_text_of(key).bytes, ACOG_VIEW("$"));
+}
+
+/* A title, a description or a default is no constraint. */
+static bool constrains(struct acog_json_value key)
+{
+    static const struct acog_view notes[] = {{"title", 5}, {"description", 11}, {"default", 7}};
+    return acog_schema_keyword_of(key) != NULL && !acog_schema_is_word(key, notes, LENGTH(notes));
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
+static void put_schema(struct gemini *gemini, struct acog_json_value schema, unsigned depth);
+
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
+static void put_schemas(struct gemini *gemini, struct acog_json_value list, unsigned depth)
+{
+    struct acog_json_cursor cursor = acog_json_enter(list);
+    while (acog_json_next(&cursor)) {
+        put_schema(gemini, cursor.value, depth);
+    }
+}
+
+/* Looks into the schemas of a member.
+ * NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
+static void put_member(struct gemini *gemini, const struct acog_json_cursor *cursor, unsigned depth)
+{
+    const struct acog_schema_keyword *keyword = acog_schema_keyword_of(cursor->key);
+    switch (keyword == NULL ? ACOG_HOLDS_VALUE : keyword->holds) {
+    case ACOG_HOLDS_VALUE:
+        return;
+    case ACOG_HOLDS_SCHEMA:
+        put_schema(gemini, cursor->value, depth);
+        return;
+    case ACOG_HOLDS_LIST:
+        if (cursor->value.type == ACOG_JSON_ARRAY) {
+            put_schemas(gemini, cursor->value, depth);
+        }
+        return;
+    case ACOG_HOLDS_MAP:
+        if (cursor->value.type == ACOG_JSON_OBJECT) {
+            put_schemas(gemini, cursor->value, depth);
+        }
+        return;
+    }
+}
+
+/* The members of a schema with a $ref that may stay.
+ * NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
+static void put_reference(struct gemini *gemini, struct acog_json_value schema, unsigned depth)
+{
+    struct acog_json_cursor cursor = acog_json_enter(schema);
+    bool any = false;
+    put_up_to(gemini, schema.raw.ptr);
+    while (acog_json_next(&cursor)) {
+        if (!is_dollar(cursor.key)) {
+            gemini->lost = gemini->lost || constrains(cursor.key);
+            continue;
+        }
+        acog_put(gemini->writer, any ? ACOG_VIEW(",") : ACOG_VIEW("{"));
+        gemini->from = cursor.key.raw.ptr;
+        put_member(gemini, &cursor, depth);
+        put_up_to(gemini, cursor.value.raw.ptr + cursor.value.raw.len);
+        any = true;
+    }
+    acog_put(gemini->writer, ACOG_VIEW("}"));
+    gemini->from = schema.raw.ptr + schema.raw.len;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
+static void put_schema(struct gemini *gemini, struct acog_json_value schema, unsigned depth)
+{
+    struct acog_schema_look look;
+    if (!acog_schema_look(&gemini->patience, schema, depth, &look)) {
+        return;
+    }
+    struct acog_json_cursor cursor = acog_json_enter(schema);
+    bool alone = true;
+    while (alone && look.reference.type == ACOG_JSON_STRING && acog_json_next(&cursor)) {
+        alone = is_dollar(cursor.key);
+    }
+    if (!alone) {
+        put_reference(gemini, schema, depth + 1);
+        return;
+    }
+    cursor = acog_json_enter(schema);
+    while (acog_json_next(&cursor)) {
+        put_member(gemini, &cursor, depth + 1);
+    }
+}
+
+/* A type in front of what says neither a type nor where it is said. */
+static void put_type(struct gemini *gemini, struct acog_json_value schema)
+{
+    static const struct acog_view names[] = {{"type", 4}, {"$ref", 4}};
+    struct acog_json_value found[2];
+    struct acog_json_cursor cursor = acog_json_enter(schema);
+    acog_json_members(schema, names, found, 2);
+    if (!acog_json_present(found[0]) && !acog_json_present(found[1])) {
+        acog_put(gemini->writer, ACOG_VIEW("{\"type\":\"object\""));
+        acog_put(gemini->writer, acog_json_next(&cursor) ? ACOG_VIEW(",") : ACOG_VIEW(""));
+        gemini->from = schema.raw.ptr + 1;
+    }
+}
+
+static void put_gemini(struct acog_request_writer *writer, struct acog_json_value schema,
+                       bool object, bool *lost)
+{
+    struct gemini gemini = {
+        .writer = writer, .patience = acog_schema_patience(schema), .from = schema.raw.ptr};
+    if (schema.raw.len == 0) {
+        return;
+    }
+    if (object && schema.type == ACOG_JSON_OBJECT) {
+        put_type(&gemini, schema);
+    }
+    put_schema(&gemini, schema, 0);
+    put_up_to(&gemini, schema.raw.ptr + schema.raw.len);
+    *lost = *lost || gemini.lost;
+}
+
+void acog_schema_put_gemini(struct acog_request_writer *writer, struct acog_json_value schema,
+                            bool *lost)
+{
+    put_gemini(writer, schema, false, lost);
+}
+
+void acog_schema_put_gemini_object(struct acog_request_writer *writer,
+                                   struct acog_json_value schema, bool *lost)
+{
+    put_gemini(writer, schema, true, lost);
+}
