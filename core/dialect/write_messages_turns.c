@@ -8,6 +8,7 @@
  * the user and not before another.
  */
 #include "acog/contract.h"
+#include "id_index.h"
 #include "write_messages.h"
 
 #define CALL_ID_BYTES_MAX 64
@@ -152,12 +153,11 @@ static bool is_legal_id(struct acog_view id)
     return id.len > 0 && id.len <= CALL_ID_BYTES_MAX;
 }
 
-/* An id that Anthropic would refuse becomes what is legal in it and a hash of all of it (FNV-1a of 64 bits): the same
- * for a call and its result, and another for another id. */
+/* An id that Anthropic would refuse becomes what is legal in it and a hash of all of it: the same for a call and its
+ * result, and another for another id. */
 static void put_call_id(struct acog_request_writer *writer, struct acog_text text)
 {
     struct acog_view id = {0};
-    uint64_t hash = UINT64_C(14695981039346656037);
     char legal[CALL_ID_BYTES_MAX - 17];
     if (writer->code == ACOG_OK) {
         writer->code = acog_text_characters(text, writer->arena, &id);
@@ -170,17 +170,11 @@ static void put_call_id(struct acog_request_writer *writer, struct acog_text tex
         return;
     }
     size_t kept = 0;
-    for (size_t i = 0; i < id.len; i++) {
-        hash = (hash ^ (unsigned char)id.ptr[i]) * UINT64_C(1099511628211);
-        if (kept < sizeof(legal)) {
-            legal[kept] = '_';
-            if (is_legal_id(acog_view_slice(id, i, i + 1))) {
-                legal[kept] = id.ptr[i];
-            }
-            kept++;
-        }
+    for (; kept < id.len && kept < sizeof(legal); kept++) {
+        legal[kept] = is_legal_id(acog_view_slice(id, kept, kept + 1)) ? id.ptr[kept] : '_';
     }
-    acog_put_format(writer, "\"%.*s_%016llx\"", (int)kept, legal, (unsigned long long)hash);
+    acog_put_format(writer, "\"%.*s_%016llx\"", (int)kept, legal,
+                    (unsigned long long)acog_id_hash(id));
 }
 
 static void put_call(struct acog_request_writer *writer, const struct acog_part *part)
