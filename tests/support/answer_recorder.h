@@ -4,7 +4,8 @@
  *   text, reasoning   all pieces one behind the other; a refusal counts as text (messages has no other place for it)
  *   calls             "id name arguments\n" in order; `broken_calls`: the arguments of one are no JSON object
  *   citations         "address title\n" in order; messages has no place for them
- *   reason            stop, length, calls or refusal: what the poorest dialect can tell apart
+ *   reason            stop, length, calls or refusal: what the poorest dialect can tell apart; a stop behind a refusal in
+ *                     the model's words is a refusal
  *   usage             as the flow has it
  */
 #ifndef ACOG_TESTS_ANSWER_RECORDER_H
@@ -143,8 +144,10 @@ static inline void record_finish(struct acog_flow *flow, void *writer)
     switch (flow->finish.reason) {
     case ACOG_FINISH_STOP:
     case ACOG_FINISH_STOP_SEQUENCE:
-        /* Responses tells a stop behind a call as it tells a call. */
-        recording->reason = recording->calls.len > 0 ? ACOG_FINISH_CALLS : ACOG_FINISH_STOP;
+        /* Responses tells a stop behind a call as it tells a call, messages one behind a refusal as it tells that. */
+        recording->reason = recording->calls.len > 0                   ? ACOG_FINISH_CALLS
+                            : flow->kind_counts[ACOG_FLOW_REFUSAL] > 0 ? ACOG_FINISH_REFUSAL
+                                                                       : ACOG_FINISH_STOP;
         break;
     case ACOG_FINISH_LENGTH:
     case ACOG_FINISH_CONTEXT:
