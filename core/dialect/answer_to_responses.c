@@ -318,11 +318,6 @@ static bool is_custom(const struct acog_flow_part *part)
     return part->identity != NULL && part->identity->custom;
 }
 
-static struct acog_view name_of(const struct acog_flow_part *part)
-{
-    return part->identity != NULL ? part->identity->name : acog_flow_name_view(&part->call_name);
-}
-
 static void keep_member(struct acog_flow *flow, struct acog_buffer *out, const char *name,
                         struct acog_view characters)
 {
@@ -343,7 +338,7 @@ static void make_call(struct acog_flow *flow, struct responses_writer *writer,
     keep_buffer(flow, item, &writer->text);
     keep(flow, item, "\"");
     keep_member(flow, item, "call_id", acog_flow_name_view(&part->call_id));
-    keep_member(flow, item, "name", name_of(part));
+    keep_member(flow, item, "name", acog_flow_name_view(&part->call_name));
     if (part->identity != NULL && part->identity->name_space.len > 0) {
         keep_member(flow, item, "namespace", part->identity->name_space);
     }
@@ -405,7 +400,7 @@ static void end_arguments(struct acog_flow *flow, struct responses_writer *write
     if (writer->stream) {
         begin_item_event(flow, writer, "response.function_call_arguments.done", NULL);
         put(flow, ",\"name\":\"");
-        acog_flow_put_inside(flow, acog_text_plain(name_of(part)));
+        acog_flow_put_inside(flow, acog_text_plain(acog_flow_name_view(&part->call_name)));
         put(flow, "\"");
         end_with_text(flow, writer, "arguments");
     }

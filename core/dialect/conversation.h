@@ -10,7 +10,7 @@
  *   acog/translate.h  translate.c   which reader, which writer
  *     requests        read_D.c      a client's body as a conversation, with the builder of conversation.c
  *                     fits.c        what an upstream cannot be told: refused
- *                     write_D.c     a conversation as an upstream's body, with put.c
+ *                     write_D.c     a conversation as an upstream's body, with put.c and tool_names.c
  *                     text.h opaque.h media.h effort.h user.h id_index.h  leaves, as more than one dialect has them
  *                     schema.h      a schema, for those that take less than JSON Schema
  *     answers         answer_from_D.c  an upstream's answer or event, into the flow (flow.h: flow.c, flow_balance.c)
@@ -273,6 +273,8 @@ struct acog_request_writer {
     struct acog_arena *arena;
     struct acog_buffer *out;
     struct acog_buffer dropped; /* names, ", " between them */
+    struct acog_tool_identity
+        *identities; /* the conversation's, and of each tool whose name is not taken */
     enum acog_code code;
 };
 
@@ -297,6 +299,15 @@ void acog_put_user(struct acog_request_writer *writer, struct acog_view before,
 /* `,"name":value`, or nothing where the value is absent. */
 void acog_put_member(struct acog_request_writer *writer, struct acog_view name,
                      struct acog_json_value value);
+
+/* Whether the API takes a function of that name. */
+bool acog_tool_name_fits(enum acog_dialect dialect, struct acog_view name);
+
+/* Finds a name for each tool whose own the upstream does not take (writer->identities). */
+void acog_put_prepare_tool_names(struct acog_request_writer *writer);
+
+/* The name of a function as a STRING, as the upstream takes it. */
+void acog_put_tool_name(struct acog_request_writer *writer, struct acog_text name);
 
 /* `,"tool_choice":…` and `,"parallel_tool_calls":false`, as both dialects of OpenAI have them but for what stands around
  * the name of a chosen tool. */

@@ -59,6 +59,24 @@ static enum acog_code check_tools(const struct acog_conversation *conversation,
                   ACOG_VIEW_FMT(type));
 }
 
+/* A call that comes back is to have the client's name again. */
+static enum acog_code check_tool_names(const struct acog_conversation *conversation,
+                                       enum acog_dialect dialect,
+                                       struct acog_request_problem *problem)
+{
+    size_t unfit = 0;
+    for (const struct acog_tool *tool = conversation->tools; tool != NULL; tool = tool->next) {
+        struct acog_view name = acog_text_of(tool->name).bytes;
+        if (name.len > ACOG_IDENTITY_NAME_MAX) {
+            return refuse(problem, "tools: a name is longer than 256 bytes");
+        }
+        unfit += tool->identity != NULL || acog_tool_name_fits(dialect, name) ? 0 : 1;
+    }
+    return unfit <= ACOG_IDENTITIES_MAX
+               ? ACOG_OK
+               : refuse(problem, "tools: more than 512 have names that the model does not take");
+}
+
 static enum acog_code check_parts(const struct acog_conversation *conversation,
                                   struct acog_request_problem *problem)
 {
@@ -174,6 +192,9 @@ enum acog_code acog_conversation_fits(const struct acog_conversation *conversati
     enum acog_code code = check_fields(conversation, dialect, problem);
     if (code == ACOG_OK) {
         code = check_tools(conversation, rules, problem);
+    }
+    if (code == ACOG_OK) {
+        code = check_tool_names(conversation, dialect, problem);
     }
     if (code == ACOG_OK) {
         code = check_parts(conversation, problem);

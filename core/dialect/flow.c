@@ -188,7 +188,12 @@ static void open_call(struct acog_flow *flow, uint32_t key, const struct acog_fl
     give_note(flow, ACOG_FLOW_CALL);
     flow->part.call_id = *id;
     flow->part.call_name = *name;
-    flow->part.identity = acog_identity_find_told(flow->identities, acog_flow_name_view(name));
+    const struct acog_tool_identity *identity =
+        acog_identity_find_told(flow->identities, acog_flow_name_view(name));
+    if (identity != NULL) {
+        acog_flow_keep_name(&flow->part.call_name, acog_text_plain(identity->name));
+    }
+    flow->part.identity = identity;
     if (id->len == 0 || !take_call_id(flow, id)) {
         make_call_id(flow, &flow->part.call_id);
     }

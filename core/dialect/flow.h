@@ -44,12 +44,12 @@ struct acog_flow_name {
 /* The open part, as the writer sees it. */
 struct acog_flow_part {
     enum acog_flow_kind kind;
-    uint32_t index;                /* among all parts, from 0 */
-    uint32_t kind_index;           /* among those of its kind, from 0 */
-    bool begun;                    /* some text or arguments came */
-    struct acog_flow_name call_id; /* CALL: never empty */
-    struct acog_flow_name call_name;
-    const struct acog_tool_identity *identity; /* CALL: what the client calls it; NULL: call_name */
+    uint32_t index;                            /* among all parts, from 0 */
+    uint32_t kind_index;                       /* among those of its kind, from 0 */
+    bool begun;                                /* some text or arguments came */
+    struct acog_flow_name call_id;             /* CALL: never empty */
+    struct acog_flow_name call_name;           /* as the client calls it */
+    const struct acog_tool_identity *identity; /* CALL: NULL: a function of that name */
 };
 
 enum acog_finish_reason {

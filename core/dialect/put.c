@@ -74,7 +74,7 @@ void acog_put_openai_tool_choice(struct acog_request_writer *writer, struct acog
     case ACOG_TOOL_CHOICE_NAMED:
         acog_put(writer, ACOG_VIEW(",\"tool_choice\":"));
         acog_put(writer, before_name);
-        acog_put(writer, conversation->tool_choice_name.raw);
+        acog_put_tool_name(writer, acog_text_of(conversation->tool_choice_name));
         acog_put(writer, after_name);
         break;
     }

@@ -67,6 +67,7 @@ enum acog_code acog_conversation_write(const struct acog_conversation *conversat
     if (conversation->foreign_tools != NULL) {
         acog_put_dropped(&writer, ACOG_VIEW("tools"));
     }
+    acog_put_prepare_tool_names(&writer);
     switch (translation->upstream) {
     case ACOG_DIALECT_CHAT:
         acog_chat_write_conversation(&writer);
@@ -84,7 +85,7 @@ enum acog_code acog_conversation_write(const struct acog_conversation *conversat
         ACOG_UNREACHABLE("a dialect");
     }
     translation->dropped = acog_buffer_view(&writer.dropped);
-    translation->identities = conversation->identities;
+    translation->identities = writer.identities;
     return writer.code;
 }
 

@@ -17,7 +17,7 @@ static void put_tool(struct acog_request_writer *writer, const struct acog_tool 
         acog_put_dropped(writer, ACOG_VIEW("tools.cache_control"));
     }
     acog_put(writer, ACOG_VIEW("{\"type\":\"function\",\"function\":{\"name\":"));
-    acog_put(writer, tool->name.raw);
+    acog_put_tool_name(writer, acog_text_of(tool->name));
     acog_put_member(writer, ACOG_VIEW("description"), tool->description);
     if (acog_json_present(tool->schema)) {
         acog_put_openai_parameters(writer, tool->schema);

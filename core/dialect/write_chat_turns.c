@@ -356,7 +356,7 @@ static void put_call(struct acog_request_writer *writer, const struct acog_part 
     acog_put(writer, ACOG_VIEW("{\"id\":"));
     acog_put_openai_call_id(writer, call->id, CALL_ID_BYTES_MAX);
     acog_put(writer, ACOG_VIEW(",\"type\":\"function\",\"function\":{\"name\":"));
-    acog_put_string(writer, call->name);
+    acog_put_tool_name(writer, call->name);
     acog_put(writer, ACOG_VIEW(",\"arguments\":"));
     acog_put_string(writer, call->arguments);
     acog_put(writer, ACOG_VIEW("}"));

@@ -21,7 +21,7 @@ static void put_declaration(struct acog_request_writer *writer, struct acog_text
 {
     bool lost = false;
     acog_put(writer, ACOG_VIEW("{\"name\":"));
-    acog_put_string(writer, name);
+    acog_put_tool_name(writer, name);
     if (acog_json_present(description)) {
         acog_put(writer, ACOG_VIEW(",\"description\":"));
         acog_put(writer, description.raw);
@@ -58,7 +58,7 @@ static void put_mode(struct acog_request_writer *writer)
     acog_put_format(writer, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"%s\"", mode);
     if (conversation->tool_choice == ACOG_TOOL_CHOICE_NAMED) {
         acog_put(writer, ACOG_VIEW(",\"allowedFunctionNames\":["));
-        acog_put_string(writer, acog_text_of(conversation->tool_choice_name));
+        acog_put_tool_name(writer, acog_text_of(conversation->tool_choice_name));
         acog_put(writer, ACOG_VIEW("]"));
     }
     acog_put(writer, ACOG_VIEW("}}"));

@@ -143,7 +143,7 @@ static void put_call(struct acog_request_writer *writer, const struct acog_part 
     acog_put(writer, ACOG_VIEW("{\"functionCall\":{\"id\":"));
     acog_put_string(writer, part->id);
     acog_put(writer, ACOG_VIEW(",\"name\":"));
-    acog_put_string(writer, part->name);
+    acog_put_tool_name(writer, part->name);
     acog_put(writer, ACOG_VIEW(",\"args\":"));
     acog_put_decoded(writer, part->arguments);
     acog_put(writer, ACOG_VIEW("}"));
@@ -182,7 +182,7 @@ static void put_result(struct acog_request_writer *writer, const struct acog_par
     acog_put(writer, ACOG_VIEW("{\"functionResponse\":{\"id\":"));
     acog_put_string(writer, result->id);
     acog_put(writer, ACOG_VIEW(",\"name\":"));
-    acog_put_string(writer, result->name);
+    acog_put_tool_name(writer, result->name);
     acog_put(writer, result->is_error ? ACOG_VIEW(",\"response\":{\"error\":")
                                       : ACOG_VIEW(",\"response\":{\"output\":"));
     put_result_texts(writer, result);

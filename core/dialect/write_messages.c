@@ -340,7 +340,7 @@ static void put_tool(struct acog_request_writer *writer, struct plan *plan,
                      const struct acog_tool *tool)
 {
     acog_put(writer, ACOG_VIEW("{\"name\":"));
-    acog_put(writer, tool->name.raw);
+    acog_put_tool_name(writer, acog_text_of(tool->name));
     if (tool->description.type == ACOG_JSON_STRING) {
         acog_put(writer, ACOG_VIEW(",\"description\":"));
         acog_put(writer, tool->description.raw);
@@ -366,7 +366,7 @@ static void put_tool_choice(struct acog_request_writer *writer, const struct pla
     acog_put_format(writer, ",\"tool_choice\":{\"type\":\"%s\"", types[choice]);
     if (choice == ACOG_TOOL_CHOICE_NAMED) {
         acog_put(writer, ACOG_VIEW(",\"name\":"));
-        acog_put(writer, plan->asked.tool_choice_name.raw);
+        acog_put_tool_name(writer, acog_text_of(plan->asked.tool_choice_name));
     }
     acog_put(writer, single ? ACOG_VIEW(",\"disable_parallel_tool_use\":true}") : ACOG_VIEW("}"));
 }

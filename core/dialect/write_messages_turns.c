@@ -182,7 +182,7 @@ static void put_call(struct acog_request_writer *writer, const struct acog_part 
     acog_put(writer, ACOG_VIEW("{\"type\":\"tool_use\",\"id\":"));
     put_call_id(writer, part->id);
     acog_put(writer, ACOG_VIEW(",\"name\":"));
-    acog_put_string(writer, part->name);
+    acog_put_tool_name(writer, part->name);
     acog_put(writer, ACOG_VIEW(",\"input\":"));
     acog_put_decoded(writer, part->arguments);
     acog_messages_put_cache(writer, part->cache);

@@ -34,7 +34,8 @@ static void put_instructions(struct acog_request_writer *writer)
 static void put_tool(struct acog_request_writer *writer, const struct acog_tool *tool)
 {
     acog_put(writer, ACOG_VIEW("{\"type\":\"function\""));
-    acog_put_member(writer, ACOG_VIEW("name"), tool->name);
+    acog_put(writer, ACOG_VIEW(",\"name\":"));
+    acog_put_tool_name(writer, acog_text_of(tool->name));
     acog_put_member(writer, ACOG_VIEW("description"), tool->description);
     acog_put_openai_parameters(writer, tool->schema);
     /* Without it the API would be strict where it can, which is not what other dialects mean. */

@@ -168,7 +168,8 @@ static void put_call(struct items *items, const struct acog_part *call)
     struct acog_request_writer *writer = items->request;
     begin_item(items, "function_call");
     put_call_id(writer, call->id);
-    put_string_member(writer, "name", call->name);
+    acog_put(writer, ACOG_VIEW(",\"name\":"));
+    acog_put_tool_name(writer, call->name);
     put_string_member(writer, "arguments", call->arguments);
     acog_put(writer, ACOG_VIEW("}"));
     acog_put_cache_lost(writer, call, false);

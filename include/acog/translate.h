@@ -56,7 +56,7 @@ struct acog_translation {
     /* Out. */
     bool schema_by_tool; /* the answer comes as the arguments of ACOG_SCHEMA_TOOL_NAME */
     const struct acog_tool_identity
-        *identities; /* in the conversation's memory: a translator copies them; NULL: none */
+        *identities; /* in the arena: a translator copies them; NULL: none */
     struct acog_view
         dropped; /* names of the client's fields that were not sent, "seed, logit_bias"; in the arena */
 };

@@ -50,6 +50,25 @@ static inline struct acog_text normal_text_of(const struct acog_part *part)
     return part->kind == ACOG_PART_MEDIA ? part->media.data : acog_text_of(part->text);
 }
 
+/* The name of a function, as it is told to those that do not take every name. */
+static inline void normal_put_name(struct acog_buffer *out, struct acog_text name, unsigned told)
+{
+    char memory[ACOG_IDENTITY_TOLD_MAX];
+    size_t from = out->len;
+    normal_put_text(out, name);
+    for (int dialect = 0; dialect < ACOG_DIALECT_COUNT; dialect++) {
+        struct acog_view characters = acog_view_slice(acog_buffer_view(out), from, out->len);
+        if ((told & ACOG_BIT(dialect)) != 0 &&
+            !acog_tool_name_fits((enum acog_dialect)dialect, characters)) {
+            const struct acog_tool_identity identity =
+                acog_identity_make((struct acog_view){0}, characters);
+            struct acog_view fitting = acog_identity_told_name(&identity, true, memory);
+            out->len = from;
+            normal_put(out, fitting);
+        }
+    }
+}
+
 /* -- turns ----------------------------------------------------------------------------------------- */
 
 /* The formats of audio have several media types each. */
@@ -152,10 +171,11 @@ static inline void normal_put_refusals(struct acog_buffer *out, const struct aco
     normal_put(out, any ? ACOG_VIEW("\"\n") : ACOG_VIEW(""));
 }
 
-static inline void normal_put_call(struct acog_buffer *out, const struct acog_part *call)
+static inline void normal_put_call(struct acog_buffer *out, const struct acog_part *call,
+                                   unsigned told)
 {
     normal_put(out, ACOG_VIEW("assistant call "));
-    normal_put_text(out, call->name);
+    normal_put_name(out, call->name, told);
     normal_put(out, ACOG_VIEW(" "));
     size_t from = out->len;
     normal_put_text(out, call->arguments);
@@ -187,7 +207,7 @@ static inline void normal_put_assistant(struct acog_buffer *out, const struct ac
     }
     for (const struct acog_part *part = turn->parts.first; part != NULL; part = part->next) {
         if (part->kind == ACOG_PART_TOOL_CALL) {
-            normal_put_call(out, part);
+            normal_put_call(out, part, told);
         }
     }
 }
@@ -404,10 +424,10 @@ static inline bool normal_is_same_format(struct acog_json_value first, struct ac
 }
 
 static inline void normal_tools(struct acog_buffer *out,
-                                const struct acog_conversation *conversation)
+                                const struct acog_conversation *conversation, unsigned told)
 {
     for (const struct acog_tool *tool = conversation->tools; tool != NULL; tool = tool->next) {
-        normal_put(out, tool->name.raw);
+        normal_put_name(out, acog_text_of(tool->name), told);
         normal_put(out, ACOG_VIEW(" "));
         normal_put(out, acog_text_of(tool->description).bytes);
         normal_put(out, ACOG_VIEW(" "));

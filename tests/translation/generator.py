@@ -17,6 +17,7 @@ BYTES = "iVBORw0KGgo="
 
 
 class Maker:
+    long_name = 6  # repeats: most APIs take names of 128 characters
     def __init__(self, random, dialect):
         self.random, self.dialect, self.marks, self.calls = random, dialect, 0, 0
 
@@ -40,7 +41,8 @@ class Maker:
     def body(self):
         body = {"model": self.random.choice(["m-1", "vendor/model@2"])}
         self.head(body)
-        names = [f"tool_{i}" for i in range(self.random.choice([0, 0, 1, 2, 3]))]
+        names = [f"tool_{i}" + self.random.choice(["", "", "_of_a_server" * self.long_name]) for i in
+                 range(self.random.choice([0, 0, 1, 2, 3]))]
         self.put_tools(body, names)
         turns = []
         for _ in range(self.random.randint(0, 3)):
@@ -68,6 +70,8 @@ class Maker:
 
 
 class Chat(Maker):
+    long_name = 0
+
     def head(self, body):
         self.pick(body, "max_tokens", [1, 64, 5000])
         self.pick(body, "max_completion_tokens", [1, 65, 5001])

@@ -220,6 +220,7 @@ def tier(form, losses, words):
 
 
 def to_chat(form, losses, source):
+    rename_tools(form, losses)
     documents_as_texts(form, losses)
     mark_errors(form, losses, apart=False)
     move_media(form, losses)
@@ -286,6 +287,25 @@ def to_responses(form, losses, source):
     tier(form, losses, {"standard_only": "default"})
     name_files(form, losses)
     lose_cache(form, losses)
+
+
+def told_name(name):
+    """Of a tool, where a name is too long (identity.h): FNV-1a of the namespace, which is empty, and of the name."""
+    def fnv(text):
+        value = 0xcbf29ce484222325
+        for byte in text.encode():
+            value = (value ^ byte) * 0x100000001b3 % 2**64
+        return value
+
+    return f"{re.sub('[^a-zA-Z0-9_-]', '_', name)[:55]}_{(fnv('') * 31 + fnv(name)) % 2**32:08x}"
+
+
+def rename_tools(form, losses):
+    """Chat takes names of 64 characters."""
+    for holder, at in ([(tool, 0) for tool in form["tools"]] + [(part, 2) for part in all_parts(form) if part[0] == "call"] +
+                       ([(form["choice"], 1)] if isinstance(form["choice"], list) else [])):
+        if len(holder[at]) > 64:
+            change(losses, "a tool's name that is too long", holder, at, told_name(holder[at]))
 
 
 LONGEST_USER = {"chat": 64, "messages": 512, "responses": 64}

@@ -19,6 +19,8 @@ CLOSED = {"type": "object", "properties": {}, "required": [], "additionalPropert
 RS_TOOL = {"type": "function", "name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}, "strict": False}
 RS_SPACE = {"type": "namespace", "name": "n", "description": "D", "tools": [RS_TOOL]}
 TEXT_SCHEMA = '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}'
+LONG_NAME = "abcdefghij" * 6 + "abcde"
+CUT_NAME = LONG_NAME[:55] + "_3a54693f"
 MARK = {"type": "ephemeral", "ttl": "1h"}
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 SCHEMA_TEXT = json.dumps(SCHEMA, separators=(",", ":"))
@@ -213,6 +215,14 @@ REQUESTS = {
         "chat": chat(tools=[{"type": "function", "function": {"name": "f"}}]),
         "seen": {"messages": '"input_schema":{"type":"object"}', "responses": '"parameters":{"type":"object","properties":{}}',
                  "gemini": '"functionDeclarations":[{"name":"f"}]'}},
+    "tool with a name of more than 64 characters": {
+        "messages": messages(tools=[{**AN_TOOL, "name": LONG_NAME}]), "responses": responses(tools=[{**RS_TOOL, "name": LONG_NAME}]),
+        "seen": {"chat": f'"name":"{CUT_NAME}"', "messages": f'"name":"{LONG_NAME}"', "responses": f'"name":"{LONG_NAME}"',
+                 "gemini": f'"name":"{CUT_NAME}"'}},
+    "tool with a name that begins with a digit": {
+        "chat": chat(tools=[{**TOOL, "function": {"name": "1tool"}}]), "messages": messages(tools=[{**AN_TOOL, "name": "1tool"}]),
+        "responses": responses(tools=[{**RS_TOOL, "name": "1tool"}]),
+        "seen": {"chat": '"name":"1tool"', "messages": '"name":"1tool"', "responses": '"name":"1tool"', "gemini": '"name":"_tool_95304761"'}},
     "strict tool, the model is held to schemas": {
         "chat": chat(tools=[{"type": "function", "function": dict(TOOL["function"], strict=True)}]),
         "messages": messages(tools=[dict(AN_TOOL, strict=True, input_schema=CLOSED)]),
@@ -585,6 +595,10 @@ ANSWERS = {
         "chat": chat_answer({"content": None, "tool_calls": CALLED["tool_calls"]}, "tool_calls"), "messages": messages_answer(USED["content"][0], stop="tool_use"),
         "responses": responses_answer(dict(CALL, id="fc_1", status="completed")), "gemini": gemini_answer({"functionCall": {"id": "c1", "name": "f", "args": {"a": 1}}}),
         "seen": {"chat": '"finish_reason":"tool_calls"', "messages": '"input":{"a":1}', "responses": '"arguments":"{\\"a\\":1}"'}},
+    "answer: call of a tool whose name was not taken": {
+        "asked": {"messages": messages(tools=[{**AN_TOOL, "name": LONG_NAME}], max_tokens=9), "responses": responses(tools=[{**RS_TOOL, "name": LONG_NAME}])},
+        **{upstream: answer for upstream, answer in calls_of(CUT_NAME, {"a": 1}).items() if upstream != "messages"},
+        "seen": {"messages": f'"name":"{LONG_NAME}"', "responses": f'"name":"{LONG_NAME}"'}},
     "answer: call of a function of a namespace": {
         "asked": {"responses": responses(tools=[RS_SPACE])}, **calls_of("n__f", {"a": 1}),
         "seen": {"responses": '"name":"f","namespace":"n"'}},
