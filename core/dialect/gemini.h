@@ -10,9 +10,9 @@
 struct acog_gemini_answer {
     struct acog_json_value candidate; /* the first one: more are never asked for */
     struct acog_json_value parts;     /* of its content, an ARRAY; or absent */
-    struct acog_json_value finish;    /* a STRING with something in it, or absent; also of a number */
-    struct acog_json_value blocked;   /* likewise: why the prompt was not answered at all */
-    struct acog_json_value feedback;  /* promptFeedback */
+    struct acog_json_value finish;  /* a STRING with something in it, or absent; also of a number */
+    struct acog_json_value blocked; /* likewise: why the prompt was not answered at all */
+    struct acog_json_value feedback; /* promptFeedback */
     struct acog_json_value usage;
     struct acog_json_value id;
     struct acog_json_value model;
