@@ -299,8 +299,8 @@ class Responses(Maker):
             if isinstance(content, list):
                 message.update(id=f"msg_{self.calls}", status="completed")
             items.append(message)
-        return items + [{"type": "function_call", "call_id": one, "name": name,
-                         "arguments": self.random.choice(ARGUMENTS)} for one, name in calls]
+        return items + [{"type": "function_call", "call_id": one, "name": name, "arguments": self.random.choice(ARGUMENTS),
+                         **({"namespace": "crm"} if name in self.spaced else {})} for one, name in calls]
 
     def results(self, ids):
         return [{"type": "function_call_output", "call_id": one, "output": self.random.choice(
@@ -320,6 +320,11 @@ class Responses(Maker):
                     "strict": self.random.choice([True, False])}
             self.pick(tool, "description", [self.text()], 0.7)
             tools.append(tool)
+        self.spaced = {name for name in names if len(name) < 40 and self.maybe()} if self.maybe() else set()
+        if self.spaced:
+            space = {"type": "namespace", "name": "crm", "tools": [tool for tool in tools if tool["name"] in self.spaced]}
+            self.pick(space, "description", [self.text(), ""], 0.7)
+            tools = [tool for tool in tools if tool["name"] not in self.spaced] + [space]
         if names:
             body["tools"] = tools
             named = {"type": "function", "name": self.random.choice(names)}

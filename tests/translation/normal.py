@@ -261,14 +261,45 @@ def responses_parts(content):
     return [one for part in listed(content, "input_text") for one in responses_part(part)]
 
 
+def flat_name(item):
+    """A tool in a namespace is a function NAMESPACE__NAME. (Names that are not legal, too long or taken: the unit tests.)"""
+    return f'{item["namespace"]}__{item["name"]}' if item.get("namespace") else item["name"]
+
+
+TEXT_SCHEMA = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"], "additionalProperties": False}
+GRAMMARS = {"lark": "The input must match this grammar:", "regex": "The input must match this regular expression:"}
+
+
+def responses_tools(tools, space=None, about=None):
+    """A custom tool is a function of one text; what its grammar is the model is told."""
+    for tool in tools:
+        if tool["type"] == "namespace":
+            yield from responses_tools(tool["tools"], tool["name"], tool.get("description"))
+            continue
+        custom, grammar = tool["type"] == "custom", tool.get("format") or {}
+        said = [about, tool.get("description"), GRAMMARS.get(grammar.get("syntax")), grammar.get("definition")]
+        yield [flat_name(dict(tool, namespace=space)), "\n\n".join(filter(None, said)) or None if custom or space else tool.get("description"),
+               TEXT_SCHEMA if custom else tool.get("parameters"), tool.get("strict"), None]
+
+
+def flat_choice(choice, tools):
+    """A choice need not name the namespace."""
+    if not isinstance(choice, dict):
+        return choice
+    flat = {one["name"]: flat_name(dict(one, namespace=tool["name"])) for tool in tools if tool["type"] == "namespace" for one in tool["tools"]}
+    named = dict(choice, tools=[flat_choice(one, tools) for one in choice["tools"]]) if "tools" in choice else choice
+    return dict(named, name=flat.get(choice["name"], choice["name"])) if "name" in choice else named
+
+
 def responses_item(item):
     kind = item.get("type", "message")
     if kind == "message":
         role = "system" if item["role"] == "developer" else item["role"]
         return role, responses_parts(item.get("content"))
-    if kind == "function_call":
-        return "assistant", [["call", item["call_id"], item["name"], parsed_arguments(item.get("arguments")), None]]
-    if kind == "function_call_output":
+    if kind in ("function_call", "custom_tool_call"):
+        given = parsed_arguments(item.get("arguments")) if kind == "function_call" else {"input": item["input"]}
+        return "assistant", [["call", item["call_id"], flat_name(item), given, None]]
+    if kind in ("function_call_output", "custom_tool_call_output"):
         return "user", [["result", item["call_id"], False, responses_parts(item.get("output")), None]]
     if kind == "reasoning":
         text = "".join(part["text"] for part in item.get("summary") or [])
@@ -283,9 +314,9 @@ def responses(body):
     instructions = body.get("instructions")
     turns = [["system", text_part(instructions)]] if instructions else []
     leading(form, turns + [responses_item(item) for item in items])
-    for tool in body.get("tools") or []:
-        form["tools"].append([tool["name"], tool.get("description"), tool.get("parameters"), tool.get("strict"), None])
-    form["choice"] = choice_of(form, body.get("tool_choice"))
+    tools = body.get("tools") or []
+    form["tools"] = list(responses_tools(tools))
+    form["choice"] = choice_of(form, flat_choice(body.get("tool_choice"), tools))
     form["parallel_off"] = body.get("parallel_tool_calls") is False
     text = body.get("text") or {}
     wanted = text.get("format") or {}
