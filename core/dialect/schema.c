@@ -18,12 +18,28 @@ _Static_assert(LENGTH(keywords) <= 64, "a bit each");
 
 /* -- looking at a schema --------------------------------------------------------------------------- */
 
+struct acog_schema_cursor acog_schema_enter(struct acog_json_value value)
+{
+    struct acog_schema_cursor cursor = {.object = value.type == ACOG_JSON_OBJECT};
+    if (cursor.object || value.type == ACOG_JSON_ARRAY) {
+        acog_json_scan(&cursor.scanner, value.raw, ACOG_JSON_DEPTH_MAX);
+        cursor.open = acog_json_scan_enter(&cursor.scanner);
+    }
+    return cursor;
+}
+
+bool acog_schema_next(struct acog_schema_cursor *cursor)
+{
+    cursor->open = cursor->open && acog_json_scan_next(&cursor->scanner, &cursor->key) &&
+                   acog_json_scan_value(&cursor->scanner, &cursor->value);
+    return cursor->open;
+}
+
 const struct acog_schema_keyword *acog_schema_keyword_of(struct acog_json_value key)
 {
-    for (size_t i = 0; i < LENGTH(keywords); i++) {
-        bool equal = key.escaped ? acog_json_text_is(key, keywords[i].name)
-                                 : acog_view_equal(acog_text_of(key).bytes, keywords[i].name);
-        if (equal) {
+    struct acog_view name = acog_text_of(key).bytes;
+    for (size_t i = 0; i < LENGTH(keywords) && !key.escaped; i++) {
+        if (acog_view_equal(name, keywords[i].name)) {
             return &keywords[i];
         }
     }
@@ -52,6 +68,8 @@ static struct acog_json_value *place_of(struct acog_schema_look *look, struct ac
         {ACOG_VIEW("anyOf"), &look->any_of},
         {ACOG_VIEW("oneOf"), &look->one_of},
         {ACOG_VIEW("$ref"), &look->reference},
+        {ACOG_VIEW("$defs"), &look->definitions[0]},
+        {ACOG_VIEW("definitions"), &look->definitions[1]},
     };
 
     for (size_t i = 0; i < LENGTH(places); i++) {
@@ -62,10 +80,11 @@ static struct acog_json_value *place_of(struct acog_schema_look *look, struct ac
     return NULL;
 }
 
-static void note(struct acog_schema_look *look, const struct acog_json_cursor *cursor)
+static void note(struct acog_schema_look *look, const struct acog_schema_cursor *cursor)
 {
     const struct acog_schema_keyword *keyword = acog_schema_keyword_of(cursor->key);
     look->members++;
+    look->escaped = look->escaped || cursor->key.escaped;
     if (keyword == NULL) {
         look->open = true;
         return;
@@ -88,8 +107,8 @@ bool acog_schema_look(struct acog_schema_patience *patience, struct acog_json_va
         return false;
     }
     patience->bytes -= schema.raw.len;
-    struct acog_json_cursor cursor = acog_json_enter(schema);
-    while (acog_json_next(&cursor)) {
+    struct acog_schema_cursor cursor = acog_schema_enter(schema);
+    while (acog_schema_next(&cursor)) {
         note(look, &cursor);
     }
     return true;
@@ -110,9 +129,9 @@ bool acog_schema_may_be(struct acog_json_value type, struct acog_view word)
     if (type.type != ACOG_JSON_ARRAY) {
         return acog_json_text_is(type, word);
     }
-    struct acog_json_cursor cursor = acog_json_enter(type);
+    struct acog_schema_cursor cursor = acog_schema_enter(type);
     bool found = false;
-    while (!found && acog_json_next(&cursor)) {
+    while (!found && acog_schema_next(&cursor)) {
         found = acog_json_text_is(cursor.value, word);
     }
     return found;
@@ -154,34 +173,39 @@ struct strict {
 static bool is_strict(struct strict *strict, struct acog_json_value schema, unsigned depth,
                       unsigned levels);
 
+static size_t members_of(struct acog_json_value object)
+{
+    struct acog_schema_cursor cursor = acog_schema_enter(object);
+    size_t count = 0;
+    while (acog_schema_next(&cursor)) {
+        count++;
+    }
+    return count;
+}
+
 /* Each one is spelled in `required` as it is in `properties`; usually they come in one order. */
 static bool all_required(struct acog_json_value properties, struct acog_json_value required)
 {
-    struct acog_json_cursor property = acog_json_enter(properties);
-    struct acog_json_cursor name = acog_json_enter(required);
-    size_t count = 0;
-    while (acog_json_next(&property)) {
-        bool found = acog_json_next(&name) && acog_view_equal(name.value.raw, property.key.raw);
-        if (++count > STRICT_OF_AN_OBJECT_MAX) {
-            return false;
+    struct acog_schema_cursor property = acog_schema_enter(properties);
+    struct acog_schema_cursor name = acog_schema_enter(required);
+    bool good = true;
+    while (good && acog_schema_next(&property)) {
+        good = acog_schema_next(&name) && acog_view_equal(name.value.raw, property.key.raw);
+        if (!good) {
+            name = acog_schema_enter(required);
         }
-        if (!found) {
-            name = acog_json_enter(required);
-        }
-        while (!found && acog_json_next(&name)) {
-            found = acog_view_equal(name.value.raw, property.key.raw);
-        }
-        if (!found) {
-            return false;
+        while (!good && acog_schema_next(&name)) {
+            good = acog_view_equal(name.value.raw, property.key.raw);
         }
     }
-    return true;
+    return good;
 }
 
 static bool is_strict_object(const struct acog_schema_look *look)
 {
     return look->properties.type == ACOG_JSON_OBJECT && look->additional.type == ACOG_JSON_FALSE &&
            (look->required.type == ACOG_JSON_ARRAY || !acog_json_present(look->required)) &&
+           members_of(look->required) <= STRICT_OF_AN_OBJECT_MAX &&
            all_required(look->properties, look->required);
 }
 
@@ -196,10 +220,10 @@ static bool is_strict_reference(struct acog_json_value reference)
 
 static bool count_enum(struct strict *strict, struct acog_json_value values)
 {
-    struct acog_json_cursor cursor = acog_json_enter(values);
+    struct acog_schema_cursor cursor = acog_schema_enter(values);
     size_t count = 0;
     size_t bytes = 0;
-    while (acog_json_next(&cursor)) {
+    while (acog_schema_next(&cursor)) {
         count++;
         bytes += cursor.value.raw.len;
     }
@@ -212,9 +236,9 @@ static bool count_enum(struct strict *strict, struct acog_json_value values)
 static bool are_strict(struct strict *strict, struct acog_json_value list, unsigned depth,
                        unsigned levels)
 {
-    struct acog_json_cursor cursor = acog_json_enter(list);
+    struct acog_schema_cursor cursor = acog_schema_enter(list);
     bool good = true;
-    while (good && acog_json_next(&cursor)) {
+    while (good && acog_schema_next(&cursor)) {
         good = is_strict(strict, cursor.value, depth, levels);
         strict->name_bytes += cursor.object ? cursor.key.raw.len : 0;
     }
@@ -222,7 +246,7 @@ static bool are_strict(struct strict *strict, struct acog_json_value list, unsig
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
-static bool is_strict_member(struct strict *strict, const struct acog_json_cursor *cursor,
+static bool is_strict_member(struct strict *strict, const struct acog_schema_cursor *cursor,
                              unsigned depth, unsigned levels)
 {
     const struct acog_schema_keyword *keyword = acog_schema_keyword_of(cursor->key);
@@ -254,16 +278,6 @@ static bool is_strict_member(struct strict *strict, const struct acog_json_curso
     return false;
 }
 
-static size_t members_of(struct acog_json_value object)
-{
-    struct acog_json_cursor cursor = acog_json_enter(object);
-    size_t count = 0;
-    while (acog_json_next(&cursor)) {
-        count++;
-    }
-    return count;
-}
-
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
 static bool is_strict(struct strict *strict, struct acog_json_value schema, unsigned depth,
                       unsigned levels)
@@ -273,12 +287,14 @@ static bool is_strict(struct strict *strict, struct acog_json_value schema, unsi
         return false;
     }
     if (acog_json_present(look.reference)) {
-        return look.members == 1 && is_strict_reference(look.reference);
+        return depth > 0 && look.members == 1 && is_strict_reference(look.reference);
     }
     bool object = acog_schema_may_be(look.type, ACOG_VIEW("object"));
     bool array = acog_schema_may_be(look.type, ACOG_VIEW("array"));
     bool typed = acog_json_present(look.type) || acog_json_present(look.any_of);
-    if (!typed || (object && !is_strict_object(&look)) ||
+    bool root =
+        acog_json_text_is(look.type, ACOG_VIEW("object")) && !acog_json_present(look.any_of);
+    if (!typed || (depth == 0 && !root) || (object && !is_strict_object(&look)) ||
         (array && look.items.type != ACOG_JSON_OBJECT)) {
         return false;
     }
@@ -286,9 +302,9 @@ static bool is_strict(struct strict *strict, struct acog_json_value schema, unsi
         levels++;
         strict->properties += members_of(look.properties);
     }
-    struct acog_json_cursor cursor = acog_json_enter(schema);
+    struct acog_schema_cursor cursor = acog_schema_enter(schema);
     bool good = levels <= STRICT_LEVELS_MAX;
-    while (good && acog_json_next(&cursor)) {
+    while (good && acog_schema_next(&cursor)) {
         good = is_strict_member(strict, &cursor, depth + 1, levels);
     }
     return good;
@@ -297,12 +313,7 @@ static bool is_strict(struct strict *strict, struct acog_json_value schema, unsi
 bool acog_schema_is_openai_strict(struct acog_json_value schema)
 {
     struct strict strict = {.patience = acog_schema_patience(schema)};
-    struct acog_json_value type = {.raw = {0}};
-    struct acog_json_value any_of;
-    return schema.type == ACOG_JSON_OBJECT && acog_json_member(schema, ACOG_VIEW("type"), &type) &&
-           acog_json_text_is(type, ACOG_VIEW("object")) &&
-           !acog_json_member(schema, ACOG_VIEW("anyOf"), &any_of) &&
-           is_strict(&strict, schema, 0, 0) && strict.properties <= STRICT_PROPERTIES_MAX &&
+    return is_strict(&strict, schema, 0, 0) && strict.properties <= STRICT_PROPERTIES_MAX &&
            strict.name_bytes <= STRICT_NAME_BYTES_MAX &&
            strict.enum_values <= STRICT_ENUM_VALUES_MAX;
 }
@@ -365,15 +376,16 @@ static void put_schema(struct gemini *gemini, struct acog_json_value schema, uns
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
 static void put_schemas(struct gemini *gemini, struct acog_json_value list, unsigned depth)
 {
-    struct acog_json_cursor cursor = acog_json_enter(list);
-    while (acog_json_next(&cursor)) {
+    struct acog_schema_cursor cursor = acog_schema_enter(list);
+    while (acog_schema_next(&cursor)) {
         put_schema(gemini, cursor.value, depth);
     }
 }
 
 /* Looks into the schemas of a member.
  * NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
-static void put_member(struct gemini *gemini, const struct acog_json_cursor *cursor, unsigned depth)
+static void put_member(struct gemini *gemini, const struct acog_schema_cursor *cursor,
+                       unsigned depth)
 {
     const struct acog_schema_keyword *keyword = acog_schema_keyword_of(cursor->key);
     switch (keyword == NULL ? ACOG_HOLDS_VALUE : keyword->holds) {
@@ -399,10 +411,10 @@ static void put_member(struct gemini *gemini, const struct acog_json_cursor *cur
  * NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
 static void put_reference(struct gemini *gemini, struct acog_json_value schema, unsigned depth)
 {
-    struct acog_json_cursor cursor = acog_json_enter(schema);
+    struct acog_schema_cursor cursor = acog_schema_enter(schema);
     bool any = false;
     put_up_to(gemini, schema.raw.ptr);
-    while (acog_json_next(&cursor)) {
+    while (acog_schema_next(&cursor)) {
         if (!is_dollar(cursor.key)) {
             gemini->lost = gemini->lost || constrains(cursor.key);
             continue;
@@ -424,17 +436,17 @@ static void put_schema(struct gemini *gemini, struct acog_json_value schema, uns
     if (!acog_schema_look(&gemini->patience, schema, depth, &look)) {
         return;
     }
-    struct acog_json_cursor cursor = acog_json_enter(schema);
+    struct acog_schema_cursor cursor = acog_schema_enter(schema);
     bool alone = true;
-    while (alone && look.reference.type == ACOG_JSON_STRING && acog_json_next(&cursor)) {
+    while (alone && look.reference.type == ACOG_JSON_STRING && acog_schema_next(&cursor)) {
         alone = is_dollar(cursor.key);
     }
     if (!alone) {
         put_reference(gemini, schema, depth + 1);
         return;
     }
-    cursor = acog_json_enter(schema);
-    while (acog_json_next(&cursor)) {
+    cursor = acog_schema_enter(schema);
+    while (acog_schema_next(&cursor)) {
         put_member(gemini, &cursor, depth + 1);
     }
 }
@@ -444,11 +456,11 @@ static void put_type(struct gemini *gemini, struct acog_json_value schema)
 {
     static const struct acog_view names[] = {{"type", 4}, {"$ref", 4}};
     struct acog_json_value found[2];
-    struct acog_json_cursor cursor = acog_json_enter(schema);
+    struct acog_schema_cursor cursor = acog_schema_enter(schema);
     acog_json_members(schema, names, found, 2);
     if (!acog_json_present(found[0]) && !acog_json_present(found[1])) {
         acog_put(gemini->writer, ACOG_VIEW("{\"type\":\"object\""));
-        acog_put(gemini->writer, acog_json_next(&cursor) ? ACOG_VIEW(",") : ACOG_VIEW(""));
+        acog_put(gemini->writer, acog_schema_next(&cursor) ? ACOG_VIEW(",") : ACOG_VIEW(""));
         gemini->from = schema.raw.ptr + 1;
     }
 }

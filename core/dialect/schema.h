@@ -15,8 +15,8 @@
  *     a sub-schema, no other properties, except for than those starting as a `$`, may be set": a 400 for tools likewise.
  *
  * Schemas are a client's, and may be made to hurt: one that is large, nests deeply or would have to be looked at too
- * often is given up. Each byte is looked at a bounded number of times. Of a keyword that comes twice nobody knows which
- * counts: such a schema is of no subset.
+ * often is given up, so that each byte is looked at a bounded number of times. Of a keyword that comes twice nobody knows
+ * which counts, and no keyword needs escapes: such schemas are of no subset.
  */
 #ifndef ACOG_CORE_DIALECT_SCHEMA_H
 #define ACOG_CORE_DIALECT_SCHEMA_H
@@ -112,7 +112,20 @@ struct acog_schema_keyword {
     enum acog_schema_idle idle;
 };
 
-/* NULL: an annotation. */
+/* Walks members or elements as acog_json_cursor does, but passes over what is in them as fast as it was checked: a
+ * schema is gone through at each level of it, and may be made of nothing but brackets. */
+struct acog_schema_cursor {
+    struct acog_json_value key; /* STRING; of an object only */
+    struct acog_json_value value;
+    bool object;
+    bool open;
+    struct acog_json_scanner scanner;
+};
+
+struct acog_schema_cursor acog_schema_enter(struct acog_json_value value);
+bool acog_schema_next(struct acog_schema_cursor *cursor);
+
+/* NULL: an annotation, or spelled with escapes. */
 const struct acog_schema_keyword *acog_schema_keyword_of(struct acog_json_value key);
 
 /* The members of an object that the checks ask for; absent where there are none. */
@@ -125,10 +138,12 @@ struct acog_schema_look {
     struct acog_json_value any_of;
     struct acog_json_value one_of;
     struct acog_json_value reference;
-    uint64_t keywords; /* bit i: row i of the table is there */
+    struct acog_json_value definitions[2]; /* $defs, definitions */
+    uint64_t keywords;                     /* bit i: row i of the table is there */
     size_t members;
-    bool twice; /* a keyword is */
-    bool open;  /* there are annotations */
+    bool twice;   /* a keyword is */
+    bool open;    /* there are annotations */
+    bool escaped; /* a key is spelled with escapes: it may be any */
 };
 
 /* How much may still be looked at. */

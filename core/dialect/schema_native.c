@@ -60,8 +60,8 @@ static bool object_to(struct walk *walk, const char *words)
 
 static bool name_definitions(struct walk *walk, struct acog_json_value map, bool older)
 {
-    struct acog_json_cursor cursor = acog_json_enter(map);
-    while (map.type == ACOG_JSON_OBJECT && acog_json_next(&cursor)) {
+    struct acog_schema_cursor cursor = acog_schema_enter(map);
+    while (map.type == ACOG_JSON_OBJECT && acog_schema_next(&cursor)) {
         if (walk->definition_count == DEFINITIONS_MAX) {
             return object_to(walk, OBJECTION("more definitions than are looked into"));
         }
@@ -71,12 +71,10 @@ static bool name_definitions(struct walk *walk, struct acog_json_value map, bool
     return true;
 }
 
-static bool name_all_definitions(struct walk *walk, struct acog_json_value schema)
+static bool name_all_definitions(struct walk *walk, const struct acog_schema_look *root)
 {
-    static const struct acog_view names[] = {{"$defs", 5}, {"definitions", 11}};
-    struct acog_json_value maps[2];
-    acog_json_members(schema, names, maps, 2);
-    bool good = name_definitions(walk, maps[0], false) && name_definitions(walk, maps[1], true);
+    bool good = name_definitions(walk, root->definitions[0], false) &&
+                name_definitions(walk, root->definitions[1], true);
     walk->within = walk->definition_count;
     return good;
 }
@@ -178,9 +176,9 @@ static bool are_literals(const struct acog_schema_keyword *keyword, struct acog_
     if (acog_view_equal(keyword->name, ACOG_VIEW("const"))) {
         return is_literal(value);
     }
-    struct acog_json_cursor cursor = acog_json_enter(value);
+    struct acog_schema_cursor cursor = acog_schema_enter(value);
     bool literals = value.type == ACOG_JSON_ARRAY;
-    while (literals && acog_json_next(&cursor)) {
+    while (literals && acog_schema_next(&cursor)) {
         literals = is_literal(cursor.value);
     }
     return literals;
@@ -296,10 +294,10 @@ static bool walk_schema(struct walk *walk, struct acog_json_value schema, unsign
 static bool walk_schemas(struct walk *walk, struct acog_json_value list, unsigned depth,
                          size_t *definition)
 {
-    struct acog_json_cursor cursor = acog_json_enter(list);
+    struct acog_schema_cursor cursor = acog_schema_enter(list);
     bool good = true;
     put(walk, list.type == ACOG_JSON_ARRAY ? ACOG_VIEW("[") : ACOG_VIEW("{"));
-    for (bool any = false; good && acog_json_next(&cursor); any = true) {
+    for (bool any = false; good && acog_schema_next(&cursor); any = true) {
         put(walk, any ? ACOG_VIEW(",") : ACOG_VIEW(""));
         if (cursor.object) {
             put(walk, cursor.key.raw);
@@ -350,7 +348,7 @@ static void put_description(struct walk *walk, struct acog_json_value schema,
                             struct acog_json_value old)
 {
     struct acog_request_writer *writer = walk->writer;
-    struct acog_json_cursor cursor = acog_json_enter(schema);
+    struct acog_schema_cursor cursor = acog_schema_enter(schema);
     struct acog_view text = acog_text_of(old).bytes;
     bool any = false;
     if (writer == NULL) {
@@ -359,7 +357,7 @@ static void put_description(struct walk *walk, struct acog_json_value schema,
     acog_put(writer, ACOG_VIEW("\"description\":\""));
     acog_put(writer, text);
     acog_put(writer, text.len > 0 ? ACOG_VIEW("\\n\\n{") : ACOG_VIEW("{"));
-    while (acog_json_next(&cursor)) {
+    while (acog_schema_next(&cursor)) {
         if (outcome_of(acog_schema_keyword_of(cursor.key), cursor.value) != ACOG_SCHEMA_TOLD) {
             continue;
         }
@@ -372,15 +370,15 @@ static void put_description(struct walk *walk, struct acog_json_value schema,
     acog_put(writer, ACOG_VIEW("}\""));
 }
 
-/* How many members are told; a constraint among them is lost. */
-static size_t count_told(struct walk *walk, struct acog_json_value schema)
+/* Whether a member is told; a constraint among them is lost. */
+static bool has_told(struct walk *walk, struct acog_json_value schema)
 {
-    struct acog_json_cursor cursor = acog_json_enter(schema);
-    size_t told = 0;
-    while (acog_json_next(&cursor)) {
+    struct acog_schema_cursor cursor = acog_schema_enter(schema);
+    bool told = false;
+    while (acog_schema_next(&cursor)) {
         const struct acog_schema_keyword *keyword = acog_schema_keyword_of(cursor.key);
         if (outcome_of(keyword, cursor.value) == ACOG_SCHEMA_TOLD) {
-            told++;
+            told = true;
             walk->fit.lost = walk->fit.lost || keyword != NULL;
         }
     }
@@ -431,10 +429,10 @@ static bool is_taken(struct walk *walk, const struct acog_schema_look *look)
 
 static size_t members_of(struct acog_json_value value)
 {
-    struct acog_json_cursor cursor = acog_json_enter(value);
+    struct acog_schema_cursor cursor = acog_schema_enter(value);
     size_t count = 0;
     while ((value.type == ACOG_JSON_OBJECT || value.type == ACOG_JSON_ARRAY) &&
-           acog_json_next(&cursor)) {
+           acog_schema_next(&cursor)) {
         count++;
     }
     return count;
@@ -456,11 +454,11 @@ static void count(struct walk *walk, const struct acog_schema_look *look)
 static bool walk_reference(struct walk *walk, struct acog_json_value schema,
                            const struct acog_schema_look *look, unsigned depth)
 {
-    struct acog_json_cursor cursor = acog_json_enter(schema);
+    struct acog_schema_cursor cursor = acog_schema_enter(schema);
     bool good = !look->twice ? follow(walk, look->reference)
                              : object_to(walk, OBJECTION("a keyword that comes twice"));
     put(walk, ACOG_VIEW("{"));
-    for (bool any = false; good && acog_json_next(&cursor);) {
+    for (bool any = false; good && acog_schema_next(&cursor);) {
         const struct acog_schema_keyword *keyword = acog_schema_keyword_of(cursor.key);
         bool kept = keyword != NULL &&
                     (keyword->native == ACOG_KEYWORD_REFERENCE ||
@@ -496,8 +494,8 @@ static void begin_member(struct members *members)
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
-static bool walk_member(struct members *members, const struct acog_json_cursor *cursor, bool object,
-                        unsigned depth)
+static bool walk_member(struct members *members, const struct acog_schema_cursor *cursor,
+                        bool object, unsigned depth)
 {
     struct walk *walk = members->walk;
     const struct acog_schema_keyword *keyword = acog_schema_keyword_of(cursor->key);
@@ -534,6 +532,12 @@ static bool walk_schema(struct walk *walk, struct acog_json_value schema, unsign
     if (!acog_schema_look(&walk->patience, schema, depth, &look)) {
         return object_to(walk, OBJECTION("a size or a depth that is not looked into"));
     }
+    if (look.escaped) {
+        return object_to(walk, OBJECTION("a key that is spelled with escapes"));
+    }
+    if (depth == 0 && !name_all_definitions(walk, &look)) {
+        return false;
+    }
     if (acog_json_present(look.reference)) {
         return walk_reference(walk, schema, &look, depth);
     }
@@ -545,16 +549,16 @@ static bool walk_schema(struct walk *walk, struct acog_json_value schema, unsign
         walk->fit.object = is_object(&look) && look.type.type != ACOG_JSON_ARRAY;
     }
     struct members members = {.walk = walk};
-    struct acog_json_cursor cursor = acog_json_enter(schema);
+    struct acog_schema_cursor cursor = acog_schema_enter(schema);
     bool object = is_object(&look);
-    bool told = count_told(walk, schema) > 0;
+    bool told = has_told(walk, schema);
     bool good = true;
     put(walk, ACOG_VIEW("{"));
     if (object && !acog_json_present(look.type)) {
         begin_member(&members);
         put(walk, ACOG_VIEW("\"type\":\"object\""));
     }
-    while (good && acog_json_next(&cursor)) {
+    while (good && acog_schema_next(&cursor)) {
         const struct acog_schema_keyword *keyword = acog_schema_keyword_of(cursor.key);
         if (told && keyword != NULL && keyword->native == ACOG_KEYWORD_DESCRIPTION) {
             begin_member(&members);
@@ -581,8 +585,7 @@ static bool walk_schema(struct walk *walk, struct acog_json_value schema, unsign
 static void run(struct walk *walk, struct acog_json_value schema)
 {
     walk->patience = acog_schema_patience(schema);
-    if (schema.type != ACOG_JSON_OBJECT || !name_all_definitions(walk, schema) ||
-        !walk_schema(walk, schema, 0)) {
+    if (schema.type != ACOG_JSON_OBJECT || !walk_schema(walk, schema, 0)) {
         (void)object_to(walk, OBJECTION("not an object"));
     } else if (has_circle(walk)) {
         (void)object_to(walk, OBJECTION("a $ref that leads back to itself"));

@@ -205,6 +205,7 @@ static void what_cannot_be_rewritten_is_objected_to(void **state)
     object_to(HOLDS("{'allOf':[{'type':'object','properties':{}}]}"), "several schemas");
     object_to("{'type':'object','properties':{},'allOf':[{'type':'string'}]}", "several schemas");
     object_to("{'type':'object','type':'object','properties':{}}", "twice");
+    object_to(HOLDS("{'type':'string','m\\u0061xLength':1}"), "escapes");
     object_to("{'type':'object','properties':{'x':{'$ref':'#/$defs/p','$ref':'#/$defs/p'}},"
               "'$defs':{'p':{'type':'string'}}}",
               "twice");

@@ -74,6 +74,7 @@ static void what_openai_does_not_hold_to_is_not_strict(void **state)
         CLOSED("'a':{'type':'string','format':'uri'}", "'a'"),
         CLOSED("'a':{'type':'string','default':'x'}", "'a'"),
         CLOSED("'a':{'type':'string','x-mine':1}", "'a'"),
+        CLOSED("'a':{'type':'string','t\\u0069tle':'t'}", "'a'"),
         CLOSED("'a':{'type':'string','enum':[]}", "'a'"),
         CLOSED("'a':{'$ref':'#/$defs/a','description':'d'}", "'a'"),
         CLOSED("'a':{'$ref':'#/properties/b'}", "'a'"),
