@@ -32,9 +32,12 @@ function shownReasoning(surface, upstream, turn) {
   return hidden || !reasoning ? "" : `${who} thinks: ${reasoning}`;
 }
 
-// What must come back to the upstream of the turns that it served. Plain reasoning only while the loop runs.
-function opaqueUntil(upstream, turns) {
+// What must come back to the upstream of the turns that it served. Plain reasoning only while the loop runs; what seals
+// Gemini's last text has no place in a message, whose clients take its last block for the answer.
+function opaqueUntil(surface, upstream, served) {
   const who = maker(upstream);
+  const unsealed = (turn) => surface === "messages" && who === "gemini" && !story.turns[turn - 1].calls.length;
+  const turns = served.filter((turn) => !unsealed(turn));
   if (upstream === "plain") {
     return turns.includes(3) ? [] : turns.map((turn) => `chat thinks: ${story.turns[turn - 1].reasoning}`);
   }
@@ -90,7 +93,7 @@ onEach("a loop of four turns keeps every call and signature", async (surface, up
   await loop(conversation, () => upstream);
   const requests = await seen(conversation.tag);
   assert.deepEqual(requests.map((one) => one.opaque),
-    [[], [1], [1, 2], [1, 2, 3]].map((turns) => opaqueUntil(upstream, turns)));
+    [[], [1], [1, 2], [1, 2, 3]].map((turns) => opaqueUntil(surface, upstream, turns)));
   assert.ok(requests.every((one) => one.thinking && one.stream === stream));
 });
 
@@ -132,7 +135,7 @@ for (const surface of Object.keys(surfaces)) {
       const answered = (await seen(conversation.tag)).filter((one) => !one.down);
       assert.deepEqual(answered.map((one) => one.connection), servers);
       const own = [[], [], [2], [2, 3]].map((turns) => turns.filter((turn) => !silent.includes(turn)));
-      assert.deepEqual(answered.map((one) => one.opaque), own.map((turns) => opaqueUntil(second, turns)));
+      assert.deepEqual(answered.map((one) => one.opaque), own.map((turns) => opaqueUntil(surface, second, turns)));
     });
   }
 }
@@ -213,7 +216,7 @@ for (const upstream of upstreams) {
         checkTurn("messages", ++turns, Messages.told(message), upstream);
       }
       assert.equal(turns, 3);
-      assert.deepEqual((await seen(conversation.tag)).at(-1).opaque, opaqueUntil(upstream, [1, 2]));
+      assert.deepEqual((await seen(conversation.tag)).at(-1).opaque, opaqueUntil("messages", upstream, [1, 2]));
     });
   }
 }

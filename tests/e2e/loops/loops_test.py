@@ -43,9 +43,12 @@ def shown_reasoning(surface, upstream, turn):
     return "" if hidden else reasoning_of(maker, turn)
 
 
-def opaque_until(upstream, turns):
-    """What must come back to the upstream of the turns that it served. Plain reasoning only while the loop runs."""
+def opaque_until(surface, upstream, turns):
+    """What must come back to the upstream of the turns that it served. Plain reasoning only while the loop runs; what
+    seals Gemini's last text has no place in a message, whose clients take its last block for the answer."""
     found = []
+    if surface == "messages" and maker_of(upstream) == "gemini":
+        turns = [turn for turn in turns if STORY["turns"][turn - 1]["calls"]]
     if upstream == "plain":
         return [reasoning_of("chat", turn) for turn in turns] if 3 not in turns else []
     for turn in turns:
@@ -99,7 +102,7 @@ class ToolLoops(Case):
             self.loop(self.talk(surface, f"loop-{upstream}", stream, "loop"), lambda _: upstream)
             requests = seen(self.tag)
             self.assertEqual([one["opaque"] for one in requests],
-                             [opaque_until(upstream, range(1, turn)) for turn in (1, 2, 3, 4)])
+                             [opaque_until(surface, upstream, range(1, turn)) for turn in (1, 2, 3, 4)])
             self.assertEqual([(one["thinking"], one["stream"]) for one in requests], [(True, stream)] * 4)
         self.on_each(check)
 
@@ -142,14 +145,14 @@ class Failover(Case):
                                          [turn in silent for turn in (1, 2, 3, 4)])
                         answered = [one for one in seen(self.tag) if not one["down"]]
                         self.assertEqual([one["connection"] for one in answered], servers)
-                        check(servers, silent, answered)
+                        check(surface, servers, silent, answered)
 
-    def check_own(self, servers, silent, answered):
+    def check_own(self, surface, servers, silent, answered):
         """Each got what was its own, and the stub refuses whatever is another's."""
         for turn, one in enumerate(answered, 1):
             own = [before for before in range(1, turn)
                    if servers[before - 1] == one["connection"] and before not in silent]
-            self.assertEqual(one["opaque"], opaque_until(one["connection"], own), f"turn {turn}")
+            self.assertEqual(one["opaque"], opaque_until(surface, one["connection"], own), f"turn {turn}")
 
     def test_a_loop_that_moves_to_another_dialect_stays_there(self):
         self.run_each("then", lambda first, second: [first, second, second, second], self.check_own)
@@ -276,7 +279,7 @@ class ToolRunner(Case):
                     self.assertEqual(len(turns), 3)
                     for number, message in enumerate(turns, 1):
                         self.check_turn(conversation, number, told_by_message(message), upstream)
-                    self.assertEqual(seen(self.tag)[2]["opaque"], opaque_until(upstream, (1, 2)))
+                    self.assertEqual(seen(self.tag)[2]["opaque"], opaque_until("messages", upstream, (1, 2)))
 
 
 if __name__ == "__main__":
