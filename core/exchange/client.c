@@ -88,13 +88,21 @@ static bool read_allowed_headers(struct acog_exchange *exchange)
     return true;
 }
 
+/* For what is asked until the request ends. False: no memory. */
+static bool outlive_body(struct acog_exchange *exchange, struct acog_view *text)
+{
+    size_t bytes = text->len;
+    *text = acog_exchange_copy_text(exchange, *text);
+    return text->len == bytes;
+}
+
 /* Each line of the pin's header is a pin, an empty one too: whoever pins by mistake is told so, not routed anywhere. */
-static void read_pins(struct acog_exchange *exchange)
+static bool read_pins(struct acog_exchange *exchange)
 {
     const struct acog_pin *pin = &exchange->snapshot->policy.pin;
     struct acog_request_facts *facts = &exchange->client.facts;
     if (pin->scope == ACOG_PIN_NONE) {
-        return;
+        return true;
     }
     for (size_t i = 0; i < exchange->start.header_count && pin->header.len > 0; i++) {
         const struct acog_header_row *row = &exchange->start.headers[i];
@@ -103,12 +111,18 @@ static void read_pins(struct acog_exchange *exchange)
             facts->pin_count++;
         }
     }
+    size_t first = facts->pin_count;
     if (pin->body_path.len > 0) {
         facts->pin_count +=
             acog_dialect_read_pin(exchange->client.read.spans.object, pin->body_path,
                                   &exchange->arena, facts->pins + facts->pin_count,
                                   ACOG_PINS_MAX - facts->pin_count, &exchange->client.pin_span);
     }
+    bool outlive = true;
+    for (size_t i = first; i < facts->pin_count; i++) {
+        outlive = outlive_body(exchange, &facts->pins[i]) && outlive;
+    }
+    return outlive;
 }
 
 /* Any of the header's lines counts: a client must not get out of a rule by sending another one before it. */
@@ -219,10 +233,12 @@ static bool refuse(struct acog_exchange_refusal *refusal, enum acog_condition co
 static enum acog_code read_body(struct acog_exchange *exchange, struct acog_view body,
                                 struct acog_request_problem *problem)
 {
+    struct acog_client_request *read = &exchange->client.read;
     exchange->client.body = body;
-    return acog_dialect_read_request(exchange->client.surface, body,
-                                     exchange->snapshot->limits.json_depth, &exchange->arena,
-                                     &exchange->client.read, problem);
+    enum acog_code code = acog_dialect_read_request(exchange->client.surface, body,
+                                                    exchange->snapshot->limits.json_depth,
+                                                    &exchange->arena, read, problem);
+    return code == ACOG_OK && !outlive_body(exchange, &read->model) ? ACOG_NO_MEMORY : code;
 }
 
 /* What an upstream of the client's own dialect gets, where the conversation went through a translation before. A body of
@@ -267,8 +283,7 @@ bool acog_exchange_read_client(struct acog_exchange *exchange,
         return refuse(refusal, ACOG_CONDITION_OVERLOADED, (struct acog_view){0});
     }
     fill_facts(exchange);
-    read_pins(exchange);
-    if (!read_allowed_headers(exchange) ||
+    if (!read_pins(exchange) || !read_allowed_headers(exchange) ||
         acog_exchange_scan_dlp(exchange, &client->facts.dlp_rules) != ACOG_OK) {
         return refuse(refusal, ACOG_CONDITION_OVERLOADED, (struct acog_view){0});
     }

@@ -290,6 +290,22 @@ void acog_exchange_start(struct acog_exchange *exchange, const struct acog_excha
 
 /* -- what happens ---------------------------------------------------------------------------------- */
 
+/* Nothing is sent any more: an open stream need not keep what it would be made of. */
+static void forget_body(struct acog_exchange *exchange)
+{
+    const struct acog_exchange_attempt *live = exchange->attempts[exchange->live - 1];
+    if (exchange->conversation != NULL) {
+        forget_conversation(exchange);
+    }
+    if (live != NULL && live->sent) {
+        exchange->start.body = (struct acog_view){0};
+        exchange->client.body = (struct acog_view){0};
+        exchange->client.read.spans = (struct acog_request_spans){.pin = {0}};
+        acog_buffer_fini(&exchange->stripped);
+        exchange->body_done = true;
+    }
+}
+
 /* Every call but an answer to ASK begins so: the commands of the last one are out, nobody looks at its views. */
 static void begin_call(struct acog_exchange *exchange, int64_t now_ms)
 {
@@ -298,9 +314,8 @@ static void begin_call(struct acog_exchange *exchange, int64_t now_ms)
     exchange->last_words.event = (struct acog_view){0};
     acog_arena_reset(&exchange->scratch);
     acog_exchange_attempts_reap(exchange);
-    /* Nothing is sent any more: an open stream need not keep it. */
-    if (exchange->live != 0 && exchange->conversation != NULL) {
-        forget_conversation(exchange);
+    if (exchange->live != 0 && !exchange->body_done) {
+        forget_body(exchange);
     }
     exchange->now_ms = now_ms > exchange->now_ms ? now_ms : exchange->now_ms;
 }
@@ -333,8 +348,15 @@ void acog_exchange_upstream_sent(struct acog_exchange *exchange, uint32_t attemp
 {
     struct acog_exchange_attempt *found = acog_exchange_attempt_find(exchange, attempt);
     if (found != NULL) {
+        found->sent = true;
+        found->order.piece_count = 0;
         acog_exchange_forget_request(found);
     }
+}
+
+bool acog_exchange_body_done(const struct acog_exchange *exchange)
+{
+    return exchange->body_done;
 }
 
 void acog_exchange_upstream_head(struct acog_exchange *exchange, uint32_t attempt, unsigned status,

@@ -94,6 +94,7 @@ struct acog_exchange_attempt {
     bool
         open; /* the driver's side lives: SEND was given out, no end was told, no CANCEL given out */
     bool live; /* committed: its bytes are the reply */
+    bool sent; /* the driver does not read the order's body any more */
     uint16_t candidate;
     struct acog_view model; /* the id sent */
     unsigned status;        /* of the head; 0: none */
@@ -180,6 +181,7 @@ struct acog_exchange {
     struct acog_arena arena;
     struct acog_arena scratch;   /* of one call */
     struct acog_buffer stripped; /* client.body, when it is not the one that came */
+    bool body_done;              /* start.body, client.body and all spans of them are dead */
     struct acog_arena conversation_arena;
     const struct acog_conversation
         *conversation;                     /* NULL: nobody needed it yet, or it cannot be read: */

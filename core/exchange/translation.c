@@ -140,7 +140,6 @@ void acog_exchange_forget_conversation(struct acog_exchange *exchange,
 void acog_exchange_forget_request(struct acog_exchange_attempt *attempt)
 {
     if (acog_exchange_is_translated(attempt)) {
-        attempt->order.piece_count = 0;
         acog_buffer_fini(&attempt->translated_request);
     }
 }

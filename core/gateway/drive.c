@@ -333,6 +333,9 @@ void acog_drive_pump(struct acog_drive *drive)
     if (perform_all(drive)) {
         return;
     }
+    if (drive->state == ACOG_DRIVE_OPEN && acog_exchange_body_done(drive->exchange)) {
+        acog_http_request_forget_body(drive->stream);
+    }
     if (!drive->paused && drive->state == ACOG_DRIVE_OPEN && acog_http_reply_full(drive->stream)) {
         acog_drive_pause(drive, true);
         acog_exchange_client_full(drive->exchange, true, acog_now_ms());

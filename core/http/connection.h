@@ -32,6 +32,8 @@
     65536 /* of later requests, while one is served; then reading pauses */
 #define ACOG_HTTP_SPARE_STREAMS_MAX 64    /* kept for the next requests */
 #define ACOG_HTTP_SPARE_KEEP_BYTES  16384 /* of each buffer of a spare stream */
+#define ACOG_HTTP_FORGOTTEN_KEEP_BYTES \
+    1024 /* of a body that nobody looks at while the reply goes on */
 #define ACOG_HTTP_REFUSALS_MAX \
     64 /* connections over the limit that get a 503; more are just closed */
 #define ACOG_HTTP_QUEUE_BYTES_MAX (64U << 20U) /* above write_high_bytes: one piece of a reply */

@@ -279,6 +279,13 @@ void acog_http_reply_abort(struct acog_http_stream **stream)
     finish(connection);
 }
 
+void acog_http_request_forget_body(struct acog_http_stream *stream)
+{
+    (void)connection_of(stream);
+    stream->request.body = (struct acog_view){0};
+    acog_buffer_clear(&stream->body, ACOG_HTTP_FORGOTTEN_KEEP_BYTES);
+}
+
 bool acog_http_reply_full(const struct acog_http_stream *stream)
 {
     return acog_output_queued(stream) > connection_of(stream)->server->options.write_high_bytes;

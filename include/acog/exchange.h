@@ -75,6 +75,8 @@ void acog_exchange_connected(struct acog_exchange *exchange, uint32_t attempt, b
                              int64_t now_ms);
 /* The request is out, and the body of its order is not read any more: what was made for it goes. */
 void acog_exchange_upstream_sent(struct acog_exchange *exchange, uint32_t attempt);
+/* The client's body is not looked at any more: the reply has begun, and no other request will be written. */
+bool acog_exchange_body_done(const struct acog_exchange *exchange);
 void acog_exchange_upstream_head(struct acog_exchange *exchange, uint32_t attempt, unsigned status,
                                  const struct acog_header_row *headers, size_t header_count,
                                  int64_t now_ms);

@@ -13,6 +13,7 @@
 #include "tests/support/engine_rows.h"
 #include "tests/support/memory_sweep.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define DRIVER_SENDS 8
@@ -40,6 +41,7 @@ struct driver {
     struct acog_response_header response_headers[16];
     struct acog_view client_headers[2];
     struct acog_exchange *exchange;
+    char *body; /* of the request */
     int64_t now_ms;
     uint64_t seed;
     bool draining;
@@ -176,6 +178,7 @@ static inline void driver_fini(struct driver *driver)
 {
     acog_exchange_free(&driver->exchange);
     assert_null(driver->exchange);
+    free(driver->body);
     engine_rows_free(&driver->rows);
     acog_buffer_fini(&driver->headers);
     acog_buffer_fini(&driver->reply);
@@ -277,6 +280,7 @@ static inline void driver_perform(struct driver *driver, const struct acog_comma
     }
 }
 
+/* What a driver does with the client's body as soon as it may. */
 static inline void driver_drain(struct driver *driver)
 {
     struct acog_command command;
@@ -284,6 +288,10 @@ static inline void driver_drain(struct driver *driver)
         memory_sweep_spare();
         driver_perform(driver, &command);
         memory_sweep_fail_again();
+    }
+    if (acog_exchange_body_done(driver->exchange)) {
+        free(driver->body);
+        driver->body = NULL;
     }
 }
 
@@ -293,13 +301,19 @@ static inline void driver_start(struct driver *driver, const char *method, const
                                 const struct acog_header_row *headers, size_t header_count,
                                 struct acog_view body)
 {
+    free(driver->body);
+    driver->body = malloc(body.len + 1);
+    assert_non_null(driver->body);
+    for (size_t i = 0; i < body.len; i++) {
+        driver->body[i] = body.ptr[i];
+    }
     struct acog_exchange_start start = {.snapshot = driver->snapshot,
                                         .shared = &driver->rows->shared,
                                         .method = acog_view_of(method),
                                         .target = acog_view_of(target),
                                         .headers = headers,
                                         .header_count = header_count,
-                                        .body = body,
+                                        .body = {.ptr = driver->body, .len = body.len},
                                         .now_ms = driver->now_ms,
                                         .unix_ms = INT64_C(1764500000000),
                                         .seed = driver->seed,

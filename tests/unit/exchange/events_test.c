@@ -218,6 +218,25 @@ static void a_cut_at_any_byte_fails_over_or_ends_in_one_error(void **state) /* B
     driver_fini(&driver);
 }
 
+/* An agent's request may be a hundred times larger than all else that its open stream holds. */
+static void the_clients_body_is_not_held_while_the_answer_comes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < CASES; i++) {
+        struct driver driver;
+        driver_init(&driver);
+        ask(&driver, &cases[i]);
+        assert_non_null(driver.body); /* another attempt could need it */
+        driver_text(&driver, 1, cases[i].begin);
+        driver_text(&driver, 1, ": a comment\n\n");
+        assert_null(driver.body);
+        driver_failed(&driver, 1, ACOG_CAUSE_CUT);
+        assert_true(driver_has(&driver.reply, cases[i].frame));
+        assert_true(acog_view_equal(acog_exchange_record(driver.exchange)->model, ACOG_VIEW("m")));
+        driver_fini(&driver);
+    }
+}
+
 static void an_unfinished_number_of_a_sequence_goes_on(void **state) /* B41 */
 {
     struct driver driver;
@@ -574,6 +593,7 @@ int main(void)
         cmocka_unit_test(whole_events_in_one_read_go_out_as_one_piece),
         cmocka_unit_test(nothing_goes_out_before_the_first_output),
         cmocka_unit_test(a_cut_at_any_byte_fails_over_or_ends_in_one_error),
+        cmocka_unit_test(the_clients_body_is_not_held_while_the_answer_comes),
         cmocka_unit_test(an_unfinished_number_of_a_sequence_goes_on),
         cmocka_unit_test(the_reply_ends_with_the_upstreams_end),
         cmocka_unit_test(an_upstream_that_does_not_end_is_left_after_a_while),

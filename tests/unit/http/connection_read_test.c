@@ -64,6 +64,27 @@ static void gathers_a_large_body_and_sends_it_back(void **state)
     acog_free(body);
 }
 
+static void gives_a_body_back_while_the_reply_goes_on(void **state)
+{
+    struct client *client = *state;
+    struct world *world = client->world;
+    char body[4097] = {0};
+    memset(body, 'x', sizeof(body) - 1);
+    client_send(client, POST("/hold", "4096"));
+    client_send(client, body);
+    WORLD_UNTIL(world, world->held_count == 1);
+    assert_int_equal(world->held[0]->body.len, 4096);
+    acog_http_reply_head(world->held[0], 200, NULL, 0, -1);
+    acog_http_request_forget_body(world->held[0]);
+    assert_int_equal(world->held[0]->body.room, 0);
+    acog_http_reply_data(world->held[0], ACOG_VIEW("still here"));
+    acog_http_request_forget_body(world->held[0]);
+    acog_http_reply_end(&world->held[0]);
+    client_send(client, POST("/next", "2") "hi"); /* takes memory of its own */
+    WORLD_UNTIL(world, client_has(client, "/nexthi"));
+    assert_true(client_has(client, "still here"));
+}
+
 static void does_not_take_memory_for_what_a_head_only_claims(void **state)
 {
     struct client *client = *state;
@@ -301,6 +322,7 @@ int main(void)
         TALK(answers_pipelined_requests_in_their_order),
         TALK(gathers_a_body_that_comes_byte_by_byte),
         TALK(gathers_a_large_body_and_sends_it_back),
+        TALK(gives_a_body_back_while_the_reply_goes_on),
         TALK(does_not_take_memory_for_what_a_head_only_claims),
         TALK(says_continue_when_it_is_ready_for_the_body),
         TALK(sees_a_reset_and_a_close_while_reading_pauses),
