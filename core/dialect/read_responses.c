@@ -232,7 +232,7 @@ void acog_responses_read_conversation(struct acog_conversation_builder *builder,
         conversation->max_tokens = -1;
     }
     read_instructions(builder, found[ACOG_MEMBER_INSTRUCTIONS]);
-    acog_responses_read_tools(builder, found[ACOG_MEMBER_TOOLS]);
+    acog_responses_read_tools(builder, found[ACOG_MEMBER_TOOLS], found[ACOG_MEMBER_INPUT]);
     acog_responses_read_input(builder, found[ACOG_MEMBER_INPUT]);
     acog_responses_read_tool_choice(builder, found[ACOG_MEMBER_TOOL_CHOICE]);
     read_text_settings(builder, found[ACOG_MEMBER_TEXT]);

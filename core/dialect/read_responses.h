@@ -8,8 +8,9 @@
 void acog_responses_read_input(struct acog_conversation_builder *builder,
                                struct acog_json_value input);
 
+/* `input`: items of type additional_tools declare tools too. */
 void acog_responses_read_tools(struct acog_conversation_builder *builder,
-                               struct acog_json_value tools);
+                               struct acog_json_value tools, struct acog_json_value input);
 
 /* Behind the tools. */
 void acog_responses_read_tool_choice(struct acog_conversation_builder *builder,

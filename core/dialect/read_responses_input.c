@@ -525,6 +525,9 @@ static void read_item(struct acog_conversation_builder *builder, size_t index,
         return;
     }
     acog_json_members(value, item_names, found, ACOG_ITEM_MEMBER_COUNT);
+    if (is_type(found[ACOG_ITEM_TYPE], "additional_tools")) {
+        return; /* read with the tools */
+    }
     acog_builder_unknown_members(builder, ACOG_VIEW("input"), value, item_names,
                                  ACOG_ITEM_MEMBER_COUNT);
     struct acog_json_value type = found[ACOG_ITEM_TYPE];

@@ -29,6 +29,8 @@ struct tools_reader {
     struct acog_tool_identity **identity_end; /* where the next one is linked */
     size_t identity_count;
     size_t index; /* of the tool that is read */
+    bool in_item; /* in an item of the input, of type additional_tools */
+    size_t item;
     /* of the namespace that it is in: */
     bool inside;
     size_t inner;                 /* the tool's place there */
@@ -38,12 +40,19 @@ struct tools_reader {
 
 static void refuse_tool(struct tools_reader *reader, const char *what)
 {
-    if (reader->inside) {
-        acog_builder_refuse(reader->builder, "tools[%zu].tools[%zu]%s", reader->index,
-                            reader->inner, what);
-    } else {
-        acog_builder_refuse(reader->builder, "tools[%zu]%s", reader->index, what);
+    struct acog_buffer place;
+    char memory[64] = {0};
+    enum acog_code code = ACOG_OK;
+    acog_buffer_init_over(&place, memory, sizeof(memory) - 1);
+    if (reader->in_item) {
+        code = acog_buffer_format(&place, "input[%zu].", reader->item);
     }
+    if (code == ACOG_OK && reader->inside) {
+        code = acog_buffer_format(&place, "tools[%zu].", reader->index);
+    }
+    ACOG_ASSERT(code == ACOG_OK);
+    acog_builder_refuse(reader->builder, "%stools[%zu]%s", memory,
+                        reader->inside ? reader->inner : reader->index, what);
 }
 
 static struct acog_view characters_of(struct acog_conversation_builder *builder,
@@ -378,15 +387,39 @@ static void tell_names(struct acog_conversation_builder *builder)
     }
 }
 
+static void read_list(struct tools_reader *reader, struct acog_json_value tools)
+{
+    struct acog_json_cursor cursor = acog_json_enter(tools);
+    for (reader->index = 0; tools.type == ACOG_JSON_ARRAY && acog_json_next(&cursor);
+         reader->index++) {
+        read_tool(reader, cursor.value);
+    }
+}
+
+/* What a client declares on the way is declared from the beginning: no model minds. */
+static void read_items(struct tools_reader *reader, struct acog_json_value input)
+{
+    static const struct acog_view names[] = {{"type", 4}, {"tools", 5}};
+    struct acog_json_cursor cursor = acog_json_enter(input);
+    reader->in_item = true;
+    for (reader->item = 0; acog_json_next(&cursor); reader->item++) {
+        struct acog_json_value found[COUNT(names)];
+        acog_json_members(cursor.value, names, found, COUNT(names));
+        if (acog_json_text_is(found[0], ACOG_VIEW("additional_tools"))) {
+            read_list(reader, found[1]);
+        }
+    }
+}
+
 void acog_responses_read_tools(struct acog_conversation_builder *builder,
-                               struct acog_json_value tools)
+                               struct acog_json_value tools, struct acog_json_value input)
 {
     struct tools_reader reader = {.builder = builder,
                                   .identity_end = &builder->conversation->identities};
-    struct acog_json_cursor cursor = acog_json_enter(tools);
-    while (tools.type == ACOG_JSON_ARRAY && acog_json_next(&cursor)) {
-        read_tool(&reader, cursor.value);
-        reader.index++;
+    read_list(&reader, tools);
+    if (input.type == ACOG_JSON_ARRAY &&
+        acog_view_find(input.raw, ACOG_VIEW("\"additional_tools\"")) < input.raw.len) {
+        read_items(&reader, input);
     }
     if (reader.identity_count > 0) {
         tell_names(builder);

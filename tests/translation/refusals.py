@@ -10,7 +10,7 @@ KNOWN_PARTS = {
     "responses": {"input_text", "output_text", "input_image", "input_file", "refusal", "reasoning_text", "summary_text"},
 }
 CALLS, RESULTS = ("function_call", "custom_tool_call"), ("function_call_output", "custom_tool_call_output")
-KNOWN_ITEMS = {None, "message", "reasoning", *CALLS, *RESULTS}
+KNOWN_ITEMS = {None, "message", "reasoning", "additional_tools", *CALLS, *RESULTS}
 KEPT_STATE = ("previous_response_id", "conversation", "prompt", "background")
 FOREIGN_FIELDS = ("web_search_options", "container", "mcp_servers", "inference_geo")
 
@@ -47,16 +47,24 @@ def other_than_text(dialect, body, target):
     return "audio" in (body.get("modalities") or [])
 
 
+def declared(dialect, body):
+    """All tools, those that an item declares too."""
+    yield from listed(body.get("tools"))
+    for item in turns(dialect, body):
+        if item.get("type") == "additional_tools":
+            yield from listed(item.get("tools"))
+
+
 def foreign_tool(dialect, body, target):
     choice = body.get("tool_choice")
     chosen = isinstance(choice, dict) and choice.get("type") not in (
         "function", "custom", "tool", "auto", "any", "none", "allowed_tools")
-    return chosen or any(tool.get("type") not in FUNCTION_TOOLS[dialect] for tool in listed(body.get("tools")))
+    return chosen or any(tool.get("type") not in FUNCTION_TOOLS[dialect] for tool in declared(dialect, body))
 
 
 def custom_tool(dialect, body, target):
     """Of a Responses client, in a namespace or not."""
-    tools = [tool for tool in listed(body.get("tools")) for tool in (tool, *listed(tool.get("tools")))]
+    tools = [tool for tool in declared(dialect, body) for tool in (tool, *listed(tool.get("tools")))]
     return target == "messages" and any(tool.get("type") == "custom" for tool in tools)
 
 

@@ -496,6 +496,9 @@ REQUESTS = {
                                                                      {"type": "web_search_tool_result", "tool_use_id": "s", "content": []},
                                                                      {"type": "text", "text": "A"}]}, USER),
         "responses": responses(USER, {"type": "compaction", "encrypted_content": "x"}, USER), "seen": {}},
+    "tools that an item of the input declares": {
+        "responses": responses({"type": "additional_tools", "role": "developer", "tools": [RS_TOOL]}, USER),
+        "seen": {"chat": '"name":"f"', "messages": '"name":"f"', "gemini": '"name":"f"'}},
     "function of a namespace": {
         "responses": responses(tools=[RS_SPACE, RS_TOOL]),
         "seen": {"chat": '"name":"n__f","description":"D\\n\\nd"', "messages": '"name":"n__f","description":"D\\n\\nd"',

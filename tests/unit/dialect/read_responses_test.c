@@ -270,12 +270,13 @@ static void what_another_provider_sealed_is_known_by_its_tag(void **state)
 static void items_of_hosted_tools_are_refused_by_name(void **state)
 {
     (void)state;
-    static const char *const types[] = {
-        "web_search_call",  "file_search_call",     "code_interpreter_call",
-        "computer_call",    "computer_call_output", "mcp_call",
-        "mcp_list_tools",   "mcp_approval_request", "image_generation_call",
-        "local_shell_call", "item_reference",       "compaction",
-        "additional_tools", "tool_search_call",     "a_new_one"};
+    static const char *const types[] = {"web_search_call",       "file_search_call",
+                                        "code_interpreter_call", "computer_call",
+                                        "computer_call_output",  "mcp_call",
+                                        "mcp_list_tools",        "mcp_approval_request",
+                                        "image_generation_call", "local_shell_call",
+                                        "item_reference",        "compaction",
+                                        "tool_search_call",      "a_new_one"};
     struct acog_model_rules rules = acog_model_rules_default(ACOG_DIALECT_MESSAGES);
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         struct bench bench;

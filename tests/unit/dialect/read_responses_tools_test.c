@@ -42,6 +42,32 @@ static void tools_are_refused(const char *tools, const char *problem)
 
 /* -- tools ----------------------------------------------------------------------------------------- */
 
+/* Codex gives all its tools so to the newest models. */
+static void an_item_of_the_input_may_declare_tools(void **state)
+{
+    (void)state;
+    struct bench bench;
+    assert_int_equal(
+        read_body(
+            &bench,
+            "{'model':'m','tools':[" FUNCTION(
+                "f") "],'input':[{'type':"
+                     "'additional_tools','role':'developer','tools':[" SPACE(
+                         "n", FUNCTION("g")) "," CUSTOM("c") "]},{'role':'user','content':'x'}"
+                                                             "]}"),
+        ACOG_OK);
+    const struct acog_tool *tool = bench.conversation->tools;
+    assert_true(is(tool->name, "'f'") && is(tool->next->name, "'n__g'"));
+    assert_true(is(tool->next->next->name, "'c'"));
+    assert_null(tool->next->next->next);
+    assert_null(bench.conversation->unknown);
+    assert_int_equal(bench.conversation->turns->role, ACOG_TURN_USER);
+    end(&bench);
+    is_refused("{'model':'m','input':[{'role':'user','content':'x'},{'type':'additional_tools',"
+               "'tools':[{'type':'function'}]}]}",
+               "input[1].tools[0].name: must be a string");
+}
+
 static void a_function_is_flat_and_any_other_tool_is_refused_by_its_type(void **state)
 {
     (void)state;
@@ -370,6 +396,7 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_item_of_the_input_may_declare_tools),
         cmocka_unit_test(a_function_is_flat_and_any_other_tool_is_refused_by_its_type),
         cmocka_unit_test(a_tool_choice_has_many_forms),
         cmocka_unit_test(allowed_tools_are_the_only_ones_that_are_told),
