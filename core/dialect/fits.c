@@ -54,8 +54,8 @@ static enum acog_code check_tools(const struct acog_conversation *conversation,
     }
     struct acog_view type = acog_view_slice(tool->foreign, 0, 64);
     return refuse(problem,
-                  "tools: a tool of type \"%.*s\" is run by another provider than the one that "
-                  "serves this model",
+                  "tools: a tool of type \"%.*s\" is known to its own provider only, and another "
+                  "one serves this model",
                   ACOG_VIEW_FMT(type));
 }
 
