@@ -4,8 +4,8 @@
  * A Responses client has functions in namespaces, and tools whose input is a text. Upstreams have functions, each under
  * one name of at most 64 letters, digits, "_" and "-". So a tool is told as the function NAMESPACE__NAME, "_" for each
  * character that is not legal; where that is too long, or another tool has it, as its first 55 characters, "_" and
- * eight digits of a hash of both names. A text is that function's one argument. The tool's identity is kept beside what is told: a call
- * comes back under it, and calls of the history go up under the name that is told.
+ * eight digits of a hash of both names. A text is that function's one argument. The tool's identity is kept beside what
+ * is told: a call comes back under it, and calls of the history go up under the name that is told.
  */
 #ifndef ACOG_CORE_DIALECT_IDENTITY_H
 #define ACOG_CORE_DIALECT_IDENTITY_H
