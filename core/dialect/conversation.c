@@ -435,6 +435,41 @@ static void check_turns(struct acog_conversation_builder *builder)
 
 /* -- all of it ------------------------------------------------------------------------------------- */
 
+/* Takes the results out of a turn. */
+static struct acog_part_list take_results(struct acog_turn *turn)
+{
+    struct acog_part_list results = {.first = NULL};
+    struct acog_part_list others = {.first = NULL};
+    struct acog_part *next = NULL;
+    for (struct acog_part *part = turn->parts.first; part != NULL; part = next) {
+        next = part->next;
+        part->next = NULL;
+        append_part(part->kind == ACOG_PART_TOOL_RESULT ? &results : &others, part);
+    }
+    turn->parts = others;
+    return results;
+}
+
+/* A client of Responses may have system words between a call and its result; elsewhere the result comes at once. */
+static void bring_results_forward(struct acog_conversation_builder *builder)
+{
+    for (struct acog_turn *turn = builder->conversation->turns; turn != NULL; turn = turn->next) {
+        struct acog_turn *between = turn->next;
+        struct acog_turn *answer = between == NULL ? NULL : between->next;
+        if (turn->role != ACOG_TURN_ASSISTANT || answer == NULL ||
+            between->role != ACOG_TURN_SYSTEM || answer->role != ACOG_TURN_USER) {
+            continue;
+        }
+        struct acog_part_list results = take_results(answer);
+        struct acog_turn *forward = results.first == NULL ? NULL : take(builder, sizeof(*forward));
+        if (forward != NULL) {
+            *forward =
+                (struct acog_turn){.role = ACOG_TURN_USER, .parts = results, .next = between};
+            turn->next = forward;
+        }
+    }
+}
+
 /* Turns of which nothing is left go; the neighbours that meet are one. */
 static void tidy_turns(struct acog_conversation_builder *builder)
 {
@@ -561,6 +596,7 @@ void acog_builder_finish(struct acog_conversation_builder *builder)
     if (builder->code != ACOG_OK) {
         return;
     }
+    bring_results_forward(builder);
     tidy_turns(builder);
     lead_with_system(builder->conversation);
     drop_blank(&builder->conversation->system);

@@ -89,6 +89,22 @@ static void system_words_behind_a_blank_turn_are_leading(void **state)
     finishes_as(&scene, "system text \"be brief\"\nuser text \"go\"\n");
 }
 
+static void system_words_between_a_call_and_its_result_stand_behind_it(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    (void)say(&scene, ACOG_TURN_USER, "\"go\"");
+    (void)call(&scene, "\"c\"", "{}");
+    (void)say(&scene, ACOG_TURN_SYSTEM, "\"be brief\"");
+    (void)result(&scene, "\"c\"");
+    (void)say(&scene, ACOG_TURN_SYSTEM, "\"and kind\"");
+    (void)say(&scene, ACOG_TURN_USER, "\"well?\"");
+    finishes_as(&scene, "user text \"go\"\nassistant call \"c\" \"f\" {}\nuser result \"c\"\n"
+                        "later system text \"be brief\"\nlater system text \"and kind\"\n"
+                        "user text \"well?\"\n");
+}
+
 static void a_conversation_says_something(void **state)
 {
     (void)state;
@@ -260,6 +276,7 @@ int main(void)
         cmocka_unit_test(a_blank_text_goes_and_its_marker_moves_to_what_stands_before_it),
         cmocka_unit_test(turns_that_meet_over_a_blank_one_are_one),
         cmocka_unit_test(system_words_behind_a_blank_turn_are_leading),
+        cmocka_unit_test(system_words_between_a_call_and_its_result_stand_behind_it),
         cmocka_unit_test(a_conversation_says_something),
         cmocka_unit_test(system_words_alone_are_a_turn_of_a_client_of_openai),
         cmocka_unit_test(a_blank_refusal_or_document_goes_like_a_blank_text),
