@@ -56,13 +56,17 @@ static struct acog_view unfit_name(struct acog_request_writer *writer, const str
 static void identify(struct acog_request_writer *writer, struct acog_view name,
                      struct acog_id_index *taken)
 {
+    const struct acog_tool_identity made = acog_identity_make((struct acog_view){0}, name);
+    if (acog_identity_find(writer->identities, &made) != NULL) {
+        return; /* the client has two tools of that name: what it means its upstream says */
+    }
     struct acog_tool_identity *identity = acog_arena_take(writer->arena, sizeof(*identity));
     char *memory = acog_arena_take(writer->arena, ACOG_IDENTITY_TOLD_MAX);
     if (identity == NULL || memory == NULL) {
         writer->code = ACOG_NO_MEMORY;
         return;
     }
-    *identity = acog_identity_make((struct acog_view){0}, name);
+    *identity = made;
     struct acog_tool_identity counted = *identity;
     identity->told = acog_identity_told_name(&counted, true, memory);
     while (acog_id_index_find(taken, identity->told) != NULL) {

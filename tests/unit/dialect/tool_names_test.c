@@ -247,6 +247,20 @@ static void no_two_tools_are_told_as_one(void **state)
     end(&trip);
 }
 
+/* Found by the fuzzer: the second one counted the hash up. */
+static void two_tools_of_one_name_stay_two_of_one_name(void **state)
+{
+    struct trip trip;
+    (void)state;
+    assert_int_equal(
+        begin(&trip, ACOG_SURFACE_MESSAGES, ACOG_DIALECT_CHAT,
+              "{'max_tokens':9,'messages':[{'role':'user','content':'hi'}],'tools':[" AN_TOOL(
+                  LONG) "," AN_TOOL(LONG) "]}"),
+        ACOG_OK);
+    sends(&trip, 2, "'name':'" CUT "'");
+    end(&trip);
+}
+
 static void a_name_that_could_not_come_back_is_refused(void **state)
 {
     struct trip trip;
@@ -268,6 +282,7 @@ int main(void)
         cmocka_unit_test(a_name_comes_back_to_each_client),
         cmocka_unit_test(a_name_of_the_history_is_told_the_same),
         cmocka_unit_test(no_two_tools_are_told_as_one),
+        cmocka_unit_test(two_tools_of_one_name_stay_two_of_one_name),
         cmocka_unit_test(a_name_that_could_not_come_back_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
