@@ -498,25 +498,11 @@ void acog_messages_write_conversation(struct acog_request_writer *writer)
 
 /* -- what cannot be told --------------------------------------------------------------------------- */
 
-/* Lingua's transform_errors.json refuses them for Anthropic, and for nobody else. */
-static bool has_custom_tool(const struct acog_conversation *conversation)
-{
-    const struct acog_tool *tool = conversation->tools;
-    while (tool != NULL && (tool->identity == NULL || !tool->identity->custom)) {
-        tool = tool->next;
-    }
-    return tool != NULL;
-}
-
 const char *acog_messages_objection(const struct acog_conversation *conversation,
                                     const struct acog_model_rules *rules)
 {
     struct acog_json_value type = {.raw = {0}};
     const char *objection = acog_messages_turns_objection(conversation);
-    if (objection == NULL && has_custom_tool(conversation)) {
-        objection = "tools: the model that serves has no custom tools, whose input is a text: "
-                    "declare a function";
-    }
     if (objection == NULL && !rules->forced_tool && is_forced(conversation->tool_choice)) {
         objection = "tool_choice: the model that serves cannot be made to call a tool";
     }

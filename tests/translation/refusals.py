@@ -62,12 +62,6 @@ def foreign_tool(dialect, body, target):
     return chosen or any(tool.get("type") not in FUNCTION_TOOLS[dialect] for tool in declared(dialect, body))
 
 
-def custom_tool(dialect, body, target):
-    """Of a Responses client, in a namespace or not."""
-    tools = [tool for tool in declared(dialect, body) for tool in (tool, *listed(tool.get("tools")))]
-    return target == "messages" and any(tool.get("type") == "custom" for tool in tools)
-
-
 def foreign_part(dialect, body, target):
     items = dialect == "responses" and any(item.get("type") not in KNOWN_ITEMS for item in turns(dialect, body))
     return items or any(part.get("type") not in KNOWN_PARTS[dialect] for part in parts(dialect, body))
@@ -170,7 +164,6 @@ GROUNDS = [
     ("decision 14: a service of one provider", "what it asks for does not exist", foreign_field),
     ("decision 14: an answer that is not text", "modalities", other_than_text),
     ("decision 14: server tools", "a tool of type|tool_choice", foreign_tool),
-    ("transform_errors: a custom tool at Anthropic", "no custom tools", custom_tool),
     ("decision 14: what only its own provider reads", "the conversation holds a", foreign_part),
     ("decision 14: a file kept elsewhere", "a file (that|by)", file_elsewhere),
     ("decision 14: a schema that cannot be enforced", "structured output|format of its answer", unenforceable_schema),

@@ -512,10 +512,10 @@ REQUESTS = {
         "seen": {"chat": '{"name":"n__f","arguments":"{\\"a\\":1}"}', "messages": '"name":"n__f","input":{"a":1}', "gemini": '"name":"n__f","args":{"a":1}'}},
     "custom tool, whose input is a text": {
         "chat": chat(tools=[{"type": "custom", "custom": {"name": "c"}}]), "responses": responses(tools=[{"type": "custom", "name": "c"}]),
-        "seen": {"chat": f'"parameters":{TEXT_SCHEMA}', "gemini": f'"parametersJsonSchema":{TEXT_SCHEMA}'}},
+        "seen": {"chat": f'"parameters":{TEXT_SCHEMA}', "messages": f'"input_schema":{TEXT_SCHEMA}', "gemini": f'"parametersJsonSchema":{TEXT_SCHEMA}'}},
     "grammar of a custom tool": {
         "responses": responses(tools=[{"type": "custom", "name": "c", "format": {"type": "grammar", "syntax": "lark", "definition": "start: 1"}}]),
-        "seen": {"chat": 'grammar:\\n\\nstart: 1"', "gemini": 'grammar:\\n\\nstart: 1"'}},
+        "seen": {"chat": 'grammar:\\n\\nstart: 1"', "messages": 'grammar:\\n\\nstart: 1"', "gemini": 'grammar:\\n\\nstart: 1"'}},
     "call of a custom tool, and its result": {
         "responses": responses(USER, {"type": "custom_tool_call", "call_id": "c1", "name": "c", "input": "a"}, {"type": "custom_tool_call_output", "call_id": "c1", "output": "R"}),
         "seen": {"chat": '"arguments":"{\\"input\\":\\"a\\"}"', "messages": '"input":{"input":"a"}', "gemini": '"args":{"input":"a"}'}},

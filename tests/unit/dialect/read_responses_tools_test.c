@@ -276,12 +276,6 @@ static void a_custom_tool_is_told_as_a_function_of_one_text(void **state)
 }
 
 /* Lingua's transform_errors.json. */
-static void a_custom_tool_does_not_fit_a_messages_upstream(void **state)
-{
-    (void)state;
-    does_not_fit(",'tools':[" FUNCTION("f") "," CUSTOM("c") "]", "no custom tools");
-}
-
 static void a_grammar_is_described_to_the_model_and_named_as_dropped(void **state)
 {
     (void)state;
@@ -406,7 +400,6 @@ int main(void)
         cmocka_unit_test(members_of_a_namespace_that_nothing_has_a_place_for_are_named),
         cmocka_unit_test(a_request_has_few_tools_with_an_identity),
         cmocka_unit_test(a_custom_tool_is_told_as_a_function_of_one_text),
-        cmocka_unit_test(a_custom_tool_does_not_fit_a_messages_upstream),
         cmocka_unit_test(a_grammar_is_described_to_the_model_and_named_as_dropped),
         cmocka_unit_test(a_tool_is_chosen_by_the_name_that_the_client_has_for_it),
         cmocka_unit_test(allowed_tools_may_be_named_with_their_namespace_or_by_it),

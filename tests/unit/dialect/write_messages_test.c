@@ -45,6 +45,18 @@ static void every_choice_of_tools_has_its_form(void **state)
                     "no tool is named \"missing\"");
 }
 
+static void a_tool_whose_input_is_a_text_is_a_function_of_one(void **state)
+{
+    struct run run =
+        translate(ACOG_SURFACE_RESPONSES, haiku(),
+                  "{'input':'x','tools':[{'type':'custom','name':'patch','description':'edits'}]}");
+    (void)state;
+    holds(&run, "tools",
+          "[{'name':'patch','description':'edits','input_schema':{'type':'object','properties':{"
+          "'input':{'type':'string'}},'required':['input'],'additionalProperties':false}}]");
+    end(&run);
+}
+
 static void schemas_have_the_type_that_anthropic_demands(void **state)
 {
     struct run run = chat_with(
@@ -585,6 +597,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_choice_of_tools_has_its_form),
+        cmocka_unit_test(a_tool_whose_input_is_a_text_is_a_function_of_one),
         cmocka_unit_test(schemas_have_the_type_that_anthropic_demands),
         cmocka_unit_test(there_is_always_a_limit),
         cmocka_unit_test(blank_stops_are_named_and_not_sent),
