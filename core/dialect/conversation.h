@@ -319,10 +319,6 @@ void acog_put_openai_tool_choice(struct acog_request_writer *writer, struct acog
 void acog_put_openai_call_id(struct acog_request_writer *writer, struct acog_text id,
                              size_t bytes_max);
 
-/* `,"parameters":…` of a tool. OpenAI refuses an object without properties, which Anthropic takes: it gets empty ones. A
- * schema that says nothing, or is absent, is one of no arguments. */
-void acog_put_openai_parameters(struct acog_request_writer *writer, struct acog_json_value schema);
-
 /* A tool's schema, with the type that Anthropic and Google demand and OpenAI lets a client leave away. */
 void acog_put_object_schema(struct acog_request_writer *writer, struct acog_json_value schema);
 

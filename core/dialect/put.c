@@ -108,23 +108,6 @@ void acog_put_openai_call_id(struct acog_request_writer *writer, struct acog_tex
     acog_put(writer, ACOG_VIEW("\""));
 }
 
-void acog_put_openai_parameters(struct acog_request_writer *writer, struct acog_json_value schema)
-{
-    static const struct acog_view names[] = {{"type", 4}, {"properties", 10}};
-    struct acog_json_value found[2];
-    struct acog_json_cursor cursor = acog_json_enter(schema);
-    acog_json_members(schema, names, found, 2);
-    acog_put(writer, ACOG_VIEW(",\"parameters\":"));
-    if (!acog_json_next(&cursor)) {
-        acog_put(writer, ACOG_VIEW("{\"type\":\"object\",\"properties\":{}}"));
-    } else if (acog_json_text_is(found[0], ACOG_VIEW("object")) && !acog_json_present(found[1])) {
-        acog_put(writer, ACOG_VIEW("{\"properties\":{},"));
-        acog_put(writer, acog_view_slice(schema.raw, 1, schema.raw.len));
-    } else {
-        acog_put(writer, schema.raw);
-    }
-}
-
 void acog_put_object_schema(struct acog_request_writer *writer, struct acog_json_value schema)
 {
     struct acog_json_value type;

@@ -1,4 +1,4 @@
-/* schema.c - the table of keywords, OpenAI's strict subset, and what Gemini does not take. */
+/* schema.c - the table of keywords, OpenAI's strict subset, and what Gemini and OpenAI do not take as it is. */
 #include "schema.h"
 
 #define LENGTH(list) (sizeof(list) / sizeof((list)[0]))
@@ -342,20 +342,22 @@ struct acog_json_value acog_schema_openai_strict_format(struct acog_request_writ
                                      ACOG_VIEW("output_config.format"));
 }
 
-/* -- Gemini ---------------------------------------------------------------------------------------- */
+/* -- copies with a few changes --------------------------------------------------------------------- */
 
-struct gemini {
+struct copy {
     struct acog_request_writer *writer;
     struct acog_schema_patience patience;
-    const char *from; /* what is not written yet */
+    const char *from;     /* what is not written yet */
+    bool reference_alone; /* Gemini: nothing beside a $ref */
+    bool items_wanted;    /* OpenAI: an array says what is in it */
     bool lost;
 };
 
-static void put_up_to(struct gemini *gemini, const char *end)
+static void put_up_to(struct copy *copy, const char *end)
 {
-    struct acog_view bytes = {.ptr = gemini->from, .len = (size_t)(end - gemini->from)};
-    acog_put(gemini->writer, bytes);
-    gemini->from = end;
+    struct acog_view bytes = {.ptr = copy->from, .len = (size_t)(end - copy->from)};
+    acog_put(copy->writer, bytes);
+    copy->from = end;
 }
 
 static bool is_dollar(struct acog_json_value key)
@@ -371,37 +373,36 @@ static bool constrains(struct acog_json_value key)
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
-static void put_schema(struct gemini *gemini, struct acog_json_value schema, unsigned depth);
+static void put_schema(struct copy *copy, struct acog_json_value schema, unsigned depth);
 
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
-static void put_schemas(struct gemini *gemini, struct acog_json_value list, unsigned depth)
+static void put_schemas(struct copy *copy, struct acog_json_value list, unsigned depth)
 {
     struct acog_schema_cursor cursor = acog_schema_enter(list);
     while (acog_schema_next(&cursor)) {
-        put_schema(gemini, cursor.value, depth);
+        put_schema(copy, cursor.value, depth);
     }
 }
 
 /* Looks into the schemas of a member.
  * NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
-static void put_member(struct gemini *gemini, const struct acog_schema_cursor *cursor,
-                       unsigned depth)
+static void put_member(struct copy *copy, const struct acog_schema_cursor *cursor, unsigned depth)
 {
     const struct acog_schema_keyword *keyword = acog_schema_keyword_of(cursor->key);
     switch (keyword == NULL ? ACOG_HOLDS_VALUE : keyword->holds) {
     case ACOG_HOLDS_VALUE:
         return;
     case ACOG_HOLDS_SCHEMA:
-        put_schema(gemini, cursor->value, depth);
+        put_schema(copy, cursor->value, depth);
         return;
     case ACOG_HOLDS_LIST:
         if (cursor->value.type == ACOG_JSON_ARRAY) {
-            put_schemas(gemini, cursor->value, depth);
+            put_schemas(copy, cursor->value, depth);
         }
         return;
     case ACOG_HOLDS_MAP:
         if (cursor->value.type == ACOG_JSON_OBJECT) {
-            put_schemas(gemini, cursor->value, depth);
+            put_schemas(copy, cursor->value, depth);
         }
         return;
     }
@@ -409,76 +410,107 @@ static void put_member(struct gemini *gemini, const struct acog_schema_cursor *c
 
 /* The members of a schema with a $ref that may stay.
  * NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
-static void put_reference(struct gemini *gemini, struct acog_json_value schema, unsigned depth)
+static void put_reference(struct copy *copy, struct acog_json_value schema, unsigned depth)
 {
     struct acog_schema_cursor cursor = acog_schema_enter(schema);
     bool any = false;
-    put_up_to(gemini, schema.raw.ptr);
+    put_up_to(copy, schema.raw.ptr);
     while (acog_schema_next(&cursor)) {
         if (!is_dollar(cursor.key)) {
-            gemini->lost = gemini->lost || constrains(cursor.key);
+            copy->lost = copy->lost || constrains(cursor.key);
             continue;
         }
-        acog_put(gemini->writer, any ? ACOG_VIEW(",") : ACOG_VIEW("{"));
-        gemini->from = cursor.key.raw.ptr;
-        put_member(gemini, &cursor, depth);
-        put_up_to(gemini, cursor.value.raw.ptr + cursor.value.raw.len);
+        acog_put(copy->writer, any ? ACOG_VIEW(",") : ACOG_VIEW("{"));
+        copy->from = cursor.key.raw.ptr;
+        put_member(copy, &cursor, depth);
+        put_up_to(copy, cursor.value.raw.ptr + cursor.value.raw.len);
         any = true;
     }
-    acog_put(gemini->writer, ACOG_VIEW("}"));
-    gemini->from = schema.raw.ptr + schema.raw.len;
+    acog_put(copy->writer, ACOG_VIEW("}"));
+    copy->from = schema.raw.ptr + schema.raw.len;
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
-static void put_schema(struct gemini *gemini, struct acog_json_value schema, unsigned depth)
+static void put_schema(struct copy *copy, struct acog_json_value schema, unsigned depth)
 {
     struct acog_schema_look look;
-    if (!acog_schema_look(&gemini->patience, schema, depth, &look)) {
+    if (!acog_schema_look(&copy->patience, schema, depth, &look)) {
         return;
+    }
+    if (copy->items_wanted && acog_schema_may_be(look.type, ACOG_VIEW("array")) &&
+        !acog_json_present(look.items) && !look.escaped) {
+        put_up_to(copy, schema.raw.ptr + 1);
+        acog_put(copy->writer, ACOG_VIEW("\"items\":{},"));
     }
     struct acog_schema_cursor cursor = acog_schema_enter(schema);
     bool alone = true;
-    while (alone && look.reference.type == ACOG_JSON_STRING && acog_schema_next(&cursor)) {
+    while (alone && copy->reference_alone && look.reference.type == ACOG_JSON_STRING &&
+           acog_schema_next(&cursor)) {
         alone = is_dollar(cursor.key);
     }
     if (!alone) {
-        put_reference(gemini, schema, depth + 1);
+        put_reference(copy, schema, depth + 1);
         return;
     }
     cursor = acog_schema_enter(schema);
     while (acog_schema_next(&cursor)) {
-        put_member(gemini, &cursor, depth + 1);
+        put_member(copy, &cursor, depth + 1);
     }
 }
 
 /* A type in front of what says neither a type nor where it is said. */
-static void put_type(struct gemini *gemini, struct acog_json_value schema)
+static void put_type(struct copy *copy, struct acog_json_value schema)
 {
     static const struct acog_view names[] = {{"type", 4}, {"$ref", 4}};
     struct acog_json_value found[2];
     struct acog_schema_cursor cursor = acog_schema_enter(schema);
     acog_json_members(schema, names, found, 2);
     if (!acog_json_present(found[0]) && !acog_json_present(found[1])) {
-        acog_put(gemini->writer, ACOG_VIEW("{\"type\":\"object\""));
-        acog_put(gemini->writer, acog_schema_next(&cursor) ? ACOG_VIEW(",") : ACOG_VIEW(""));
-        gemini->from = schema.raw.ptr + 1;
+        acog_put(copy->writer, ACOG_VIEW("{\"type\":\"object\""));
+        acog_put(copy->writer, acog_schema_next(&cursor) ? ACOG_VIEW(",") : ACOG_VIEW(""));
+        copy->from = schema.raw.ptr + 1;
     }
 }
 
 static void put_gemini(struct acog_request_writer *writer, struct acog_json_value schema,
                        bool object, bool *lost)
 {
-    struct gemini gemini = {
-        .writer = writer, .patience = acog_schema_patience(schema), .from = schema.raw.ptr};
+    struct copy copy = {.writer = writer,
+                        .patience = acog_schema_patience(schema),
+                        .from = schema.raw.ptr,
+                        .reference_alone = true};
     if (schema.raw.len == 0) {
         return;
     }
     if (object && schema.type == ACOG_JSON_OBJECT) {
-        put_type(&gemini, schema);
+        put_type(&copy, schema);
     }
-    put_schema(&gemini, schema, 0);
-    put_up_to(&gemini, schema.raw.ptr + schema.raw.len);
-    *lost = *lost || gemini.lost;
+    put_schema(&copy, schema, 0);
+    put_up_to(&copy, schema.raw.ptr + schema.raw.len);
+    *lost = *lost || copy.lost;
+}
+
+void acog_schema_put_openai_object(struct acog_request_writer *writer,
+                                   struct acog_json_value schema)
+{
+    static const struct acog_view names[] = {{"type", 4}, {"properties", 10}};
+    struct acog_json_value found[2];
+    struct acog_schema_cursor cursor = acog_schema_enter(schema);
+    if (!acog_schema_next(&cursor)) {
+        acog_put(writer, ACOG_VIEW("{\"type\":\"object\",\"properties\":{}}"));
+        return;
+    }
+    struct copy copy = {.writer = writer,
+                        .patience = acog_schema_patience(schema),
+                        .from = schema.raw.ptr,
+                        .items_wanted = true};
+    acog_json_members(schema, names, found, 2);
+    if (acog_json_text_is(found[0], ACOG_VIEW("object")) && !acog_json_present(found[1])) {
+        acog_put(writer, ACOG_VIEW("{\"properties\":{},"));
+        copy.from = schema.raw.ptr + 1;
+    }
+    put_schema(&copy, schema, 0);
+    put_up_to(&copy, schema.raw.ptr + schema.raw.len);
 }
 
 void acog_schema_put_gemini(struct acog_request_writer *writer, struct acog_json_value schema,

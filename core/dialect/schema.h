@@ -3,6 +3,7 @@
  *   OpenAI, strict     a subset: a schema is of it or is not, nothing is rewritten
  *   Anthropic, native  a subset, into which most schemas can be rewritten (output_config.format, strict tools)
  *   Gemini             any schema, but for what stands beside a $ref
+ *   OpenAI, tools      any schema, but for an object that names no properties, and an array that does not say of what
  *
  * FACTS, as their documentation has them in November 2026:
  *   developers.openai.com/api/docs/guides/structured-outputs#supported-schemas: objects are closed and all their
@@ -71,6 +72,12 @@ void acog_schema_put_gemini(struct acog_request_writer *writer, struct acog_json
 /* The same of a tool's, which is an object's also where it says no type: there Gemini must be told. */
 void acog_schema_put_gemini_object(struct acog_request_writer *writer,
                                    struct acog_json_value schema, bool *lost);
+
+/* Appends a tool's schema with `properties` where its object names none and `items` where an array says none: without
+ * them it is a 400 ("object schema missing properties", "array schema missing items"). One that says nothing, or is
+ * absent, is one of no arguments. */
+void acog_schema_put_openai_object(struct acog_request_writer *writer,
+                                   struct acog_json_value schema);
 
 /* -- between the files of this module -------------------------------------------------------------- */
 

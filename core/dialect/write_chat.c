@@ -20,7 +20,8 @@ static void put_tool(struct acog_request_writer *writer, const struct acog_tool 
     acog_put_tool_name(writer, acog_text_of(tool->name));
     acog_put_member(writer, ACOG_VIEW("description"), tool->description);
     if (acog_json_present(tool->schema)) {
-        acog_put_openai_parameters(writer, tool->schema);
+        acog_put(writer, ACOG_VIEW(",\"parameters\":"));
+        acog_schema_put_openai_object(writer, tool->schema);
     }
     acog_put_member(
         writer, ACOG_VIEW("strict"),
@@ -53,7 +54,8 @@ static void put_schema_tool(struct acog_request_writer *writer)
     acog_put(writer, ACOG_VIEW(",\"tools\":[{\"type\":\"function\",\"function\":{\"name\":"));
     acog_put(writer, name);
     acog_put_member(writer, ACOG_VIEW("description"), conversation->schema_description);
-    acog_put_openai_parameters(writer, conversation->schema);
+    acog_put(writer, ACOG_VIEW(",\"parameters\":"));
+    acog_schema_put_openai_object(writer, conversation->schema);
     acog_put(writer,
              ACOG_VIEW("}}],\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":"));
     acog_put(writer, name);

@@ -37,7 +37,8 @@ static void put_tool(struct acog_request_writer *writer, const struct acog_tool 
     acog_put(writer, ACOG_VIEW(",\"name\":"));
     acog_put_tool_name(writer, acog_text_of(tool->name));
     acog_put_member(writer, ACOG_VIEW("description"), tool->description);
-    acog_put_openai_parameters(writer, tool->schema);
+    acog_put(writer, ACOG_VIEW(",\"parameters\":"));
+    acog_schema_put_openai_object(writer, tool->schema);
     /* Without it the API would be strict where it can, which is not what other dialects mean. */
     struct acog_json_value strict =
         acog_schema_openai_strict(writer, tool->strict, tool->schema, ACOG_VIEW("tools.strict"));
@@ -56,7 +57,8 @@ static void put_schema_tool(struct acog_request_writer *writer)
         writer,
         ACOG_VIEW(",\"tools\":[{\"type\":\"function\",\"name\":\"" ACOG_SCHEMA_TOOL_NAME "\""));
     acog_put_member(writer, ACOG_VIEW("description"), conversation->schema_description);
-    acog_put_openai_parameters(writer, conversation->schema);
+    acog_put(writer, ACOG_VIEW(",\"parameters\":"));
+    acog_schema_put_openai_object(writer, conversation->schema);
     acog_put(writer, conversation->schema_strict.type == ACOG_JSON_TRUE
                          ? ACOG_VIEW(",\"strict\":true}]")
                          : ACOG_VIEW(",\"strict\":false}]"));

@@ -391,22 +391,33 @@ static inline void normal_put_object_schema(struct acog_buffer *out, struct acog
     normal_put(out, acog_view_slice(schema.raw, 1, schema.raw.len));
 }
 
-/* Also a strict one comes back in the native form. */
+static inline struct acog_json_value normal_parsed(const struct acog_buffer *text)
+{
+    struct acog_json_value value = {.raw = {0}};
+    struct acog_json_error error;
+    ACOG_ASSERT(acog_json_check(acog_buffer_view(text), ACOG_JSON_DEPTH_MAX, &value, &error) ==
+                ACOG_OK);
+    return value;
+}
+
+/* Also a strict one comes back in the native form, and OpenAI wants the items of arrays. */
 static inline void normal_put_schema(struct acog_buffer *out, struct acog_json_value schema)
 {
     struct acog_buffer object;
+    struct acog_buffer told;
     struct acog_buffer native;
-    struct acog_json_value value = {.raw = {0}};
-    struct acog_json_error error;
     acog_buffer_init(&object, out->bytes_max);
+    acog_buffer_init(&told, out->bytes_max);
     acog_buffer_init(&native, out->bytes_max);
+    struct acog_request_writer writer = {.out = &told};
     normal_put_object_schema(&object, schema);
-    ACOG_ASSERT(acog_json_check(acog_buffer_view(&object), ACOG_JSON_DEPTH_MAX, &value, &error) ==
-                ACOG_OK);
-    normal_put_native(&native, value);
-    value.raw = acog_buffer_view(&native);
+    acog_schema_put_openai_object(&writer, normal_parsed(&object));
+    ACOG_ASSERT(writer.code == ACOG_OK);
+    normal_put_native(&native, normal_parsed(&told));
+    struct acog_json_value value = normal_parsed(&native);
     normal_put(out, normal_is_any_object(value) ? ACOG_VIEW("{\"type\":\"object\"}") : value.raw);
     acog_buffer_fini(&native);
+    acog_buffer_fini(&told);
     acog_buffer_fini(&object);
 }
 

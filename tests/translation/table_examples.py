@@ -22,6 +22,7 @@ TEXT_SCHEMA = '{"type":"object","properties":{"input":{"type":"string"}},"requir
 LONG_NAME = "abcdefghij" * 6 + "abcde"
 CUT_NAME = LONG_NAME[:55] + "_3a54693f"
 MARK = {"type": "ephemeral", "ttl": "1h"}
+LIST = {"type": "object", "properties": {"a": {"type": "array"}}}
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 SCHEMA_TEXT = json.dumps(SCHEMA, separators=(",", ":"))
 OPTIONAL = {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False}
@@ -211,6 +212,12 @@ REQUESTS = {
         "seen": {"chat": '"parameters":{"properties":{},"type":"object"}', "messages": '"input_schema":{"type":"object"}',
                  "responses": '"parameters":{"properties":{},"type":"object"}',
                  "gemini": '"parametersJsonSchema":{"type":"object"}'}},
+    "tool with an array that does not say of what": {
+        "chat": chat(tools=[{"type": "function", "function": {"name": "f", "parameters": LIST}}]),
+        "messages": messages(tools=[{"name": "f", "input_schema": LIST}]),
+        "responses": responses(tools=[{"type": "function", "name": "f", "parameters": LIST, "strict": False}]),
+        "seen": {"chat": '"a":{"items":{},"type":"array"}', "responses": '"a":{"items":{},"type":"array"}', "messages": '"a":{"type":"array"}',
+                 "gemini": '"a":{"type":"array"}'}},
     "tool without a schema": {
         "chat": chat(tools=[{"type": "function", "function": {"name": "f"}}]),
         "seen": {"messages": '"input_schema":{"type":"object"}', "responses": '"parameters":{"type":"object","properties":{}}',

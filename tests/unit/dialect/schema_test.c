@@ -177,6 +177,38 @@ static void beside_a_reference_gemini_gets_nothing(void **state)
                 false);
 }
 
+/* -- tools of OpenAI -------------------------------------------------------------------------------------- */
+
+static void openai_gets(const char *schema, const char *expected)
+{
+    char *text = with_quotes(schema);
+    char *wanted = with_quotes(expected);
+    struct written written;
+    begin(&written);
+    acog_schema_put_openai_object(&written.writer, parsed(text));
+    assert_quoted(acog_buffer_view(&written.out), wanted);
+    acog_buffer_fini(&written.out);
+    free(wanted);
+    free(text);
+}
+
+/* Anthropic and Gemini take what lacks them, and many servers of tools write so. */
+static void properties_and_items_are_there_where_openai_wants_them(void **state)
+{
+    (void)state;
+    openai_gets("{}", "{'type':'object','properties':{}}");
+    openai_gets("{ 'type':'object' }", "{'properties':{}, 'type':'object' }");
+    openai_gets("{'type':'object','properties':{'a':{'type':'array'},'b':{'type':['array','null'],"
+                "'minItems':1},'c':{'type':'array','items':{'anyOf':[{'type':'array'}]}}}}",
+                "{'type':'object','properties':{'a':{'items':{},'type':'array'},'b':{'items':{},"
+                "'type':['array','null'],'minItems':1},'c':{'type':'array','items':{'anyOf':["
+                "{'items':{},'type':'array'}]}}}}");
+    openai_gets("{'type':'object','properties':{'type':{'const':'array'}},'default':{'type':"
+                "'array'},'$defs':{'a':{'$ref':'#','description':'d'}}}",
+                "{'type':'object','properties':{'type':{'const':'array'}},'default':{'type':"
+                "'array'},'$defs':{'a':{'$ref':'#','description':'d'}}}");
+}
+
 /* -- in requests ------------------------------------------------------------------------------------------ */
 
 struct told {
@@ -387,6 +419,7 @@ int main(void)
         cmocka_unit_test(objects_nest_ten_levels),
         cmocka_unit_test(enums_have_limits),
         cmocka_unit_test(beside_a_reference_gemini_gets_nothing),
+        cmocka_unit_test(properties_and_items_are_there_where_openai_wants_them),
         cmocka_unit_test(an_optional_property_of_a_messages_client_is_not_strict_at_openai),
         cmocka_unit_test(anthropic_is_told_bounds_in_words),
         cmocka_unit_test(what_is_not_native_is_a_forced_tool),
