@@ -581,6 +581,11 @@ static void check_choice(struct acog_conversation_builder *builder)
         return;
     }
     struct acog_text wanted = acog_text_of(conversation->tool_choice_name);
+    struct acog_view characters = {0};
+    builder->code = builder->code == ACOG_OK
+                        ? acog_text_characters(wanted, builder->arena, &characters)
+                        : builder->code;
+    wanted = acog_text_plain(characters); /* once: it is compared with each */
     if (is_declared(builder, conversation->tools, wanted)) {
         return;
     }

@@ -481,49 +481,54 @@ static bool means(const struct choice *entry, const struct acog_tool *tool, stru
             acog_json_text_is(entry->name_space, identity->name_space));
 }
 
-static bool is_allowed(struct acog_conversation_builder *builder, const struct acog_tool *tool,
-                       struct acog_json_value allowed)
-{
-    struct acog_view told =
-        tool->foreign.len > 0 ? tool->foreign : characters_of(builder, tool->name);
-    struct acog_json_cursor cursor = acog_json_enter(allowed);
-    while (builder->code == ACOG_OK && acog_json_next(&cursor)) {
-        struct choice entry = choice_of(cursor.value);
-        if (means(&entry, tool, told)) {
-            return true;
-        }
-    }
-    return false;
-}
+/* The tools that a choice lets the model use. */
+struct allowed {
+    struct choice entries[ALLOWED_TOOLS_MAX];
+    size_t count;
+};
 
-/* What a choice may name: each tool is looked for among them. */
-static bool is_allowed_list(struct acog_conversation_builder *builder,
-                            struct acog_json_value allowed)
+/* Each is read once, for each tool is looked for among them. */
+static bool read_allowed(struct acog_conversation_builder *builder, struct acog_json_value list,
+                         struct allowed *allowed)
 {
-    struct acog_json_cursor cursor = acog_json_enter(allowed);
-    size_t count = 0;
-    if (allowed.type != ACOG_JSON_ARRAY) {
+    struct acog_json_cursor cursor = acog_json_enter(list);
+    allowed->count = 0;
+    if (list.type != ACOG_JSON_ARRAY) {
         acog_builder_refuse(builder, "tool_choice.tools: must be a list");
         return false;
     }
-    while (count <= ALLOWED_TOOLS_MAX && acog_json_next(&cursor)) {
-        count++;
+    while (acog_json_next(&cursor)) {
+        if (allowed->count == ALLOWED_TOOLS_MAX) {
+            acog_builder_refuse(builder, "tool_choice.tools: more than %d", ALLOWED_TOOLS_MAX);
+            return false;
+        }
+        allowed->entries[allowed->count++] = choice_of(cursor.value);
     }
-    if (count > ALLOWED_TOOLS_MAX) {
-        acog_builder_refuse(builder, "tool_choice.tools: more than %d", ALLOWED_TOOLS_MAX);
+    return true;
+}
+
+static bool is_allowed(struct acog_conversation_builder *builder, const struct acog_tool *tool,
+                       const struct allowed *allowed)
+{
+    struct acog_view told =
+        tool->foreign.len > 0 ? tool->foreign : characters_of(builder, tool->name);
+    size_t i = 0;
+    while (i < allowed->count && !means(&allowed->entries[i], tool, told)) {
+        i++;
     }
-    return count <= ALLOWED_TOOLS_MAX;
+    return i < allowed->count;
 }
 
 /* The model may use some of the declared tools: the others are not told at all. */
-static void keep_allowed(struct acog_conversation_builder *builder, struct acog_json_value allowed)
+static void keep_allowed(struct acog_conversation_builder *builder, struct acog_json_value list)
 {
     struct acog_tool **end = &builder->conversation->tools;
-    if (!is_allowed_list(builder, allowed)) {
+    struct allowed allowed;
+    if (!read_allowed(builder, list, &allowed)) {
         return;
     }
     for (struct acog_tool *tool = *end; tool != NULL; tool = tool->next) {
-        if (is_allowed(builder, tool, allowed)) {
+        if (is_allowed(builder, tool, &allowed)) {
             *end = tool;
             end = &tool->next;
         }

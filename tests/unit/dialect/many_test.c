@@ -120,6 +120,39 @@ static void results_of_turns_with_many_calls(void **state)
     end(&bench, ACOG_SURFACE_RESPONSES, "]}");
 }
 
+static void allowed_tools_among_declared_ones(void **state)
+{
+    (void)state;
+    struct bench bench;
+    begin(&bench, "{\"input\":\"q\",\"tools\":[{\"type\":\"function\",\"name\":\"f\"}");
+    ADD(&bench, 100000, ",{\"type\":\"function\",\"name\":\"f%u\"}");
+    assert_int_equal(
+        acog_buffer_append(&bench.body, ACOG_VIEW("],\"tool_choice\":{\"type\":\"allowed_tools\","
+                                                  "\"mode\":\"auto\",\"tools\":[{")),
+        ACOG_OK);
+    ADD(&bench, 100000, "\"n%u\":0,");
+    end(&bench, ACOG_SURFACE_RESPONSES, "\"type\":\"function\",\"name\":\"f\"}]}}");
+}
+
+static void a_long_name_that_is_chosen_among_declared_ones(void **state)
+{
+    (void)state;
+    struct bench bench;
+    begin(&bench, "{\"input\":\"q\",\"tools\":[");
+    ADD(&bench, 100000, "{\"type\":\"function\",\"name\":\"f%u\"},");
+    assert_int_equal(
+        acog_buffer_append(&bench.body, ACOG_VIEW("{\"type\":\"function\",\"name\":\"\\u0066")),
+        ACOG_OK);
+    ADD(&bench, 1000, "f%u");
+    assert_int_equal(
+        acog_buffer_append(
+            &bench.body,
+            ACOG_VIEW("\"}],\"tool_choice\":{\"type\":\"function\",\"name\":\"\\u0066")),
+        ACOG_OK);
+    ADD(&bench, 1000, "f%u");
+    end(&bench, ACOG_SURFACE_RESPONSES, "\"}}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +161,8 @@ int main(void)
         cmocka_unit_test(thoughts_that_nothing_came_of),
         cmocka_unit_test(details_of_calls),
         cmocka_unit_test(results_of_turns_with_many_calls),
+        cmocka_unit_test(allowed_tools_among_declared_ones),
+        cmocka_unit_test(a_long_name_that_is_chosen_among_declared_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
