@@ -245,9 +245,10 @@ void acog_http_reply_abort(
     struct acog_http_stream **stream); /* sends what is queued, then closes without a legal end */
 
 /* More than write_high_bytes are queued: stop the source until `drained`. */
+bool acog_http_reply_full(const struct acog_http_stream *stream);
+
 /* Nobody looks at the request's body any more: views of it are dead, and a large one's memory is free again. */
 void acog_http_request_forget_body(struct acog_http_stream *stream);
-bool acog_http_reply_full(const struct acog_http_stream *stream);
 
 /* What the handler wants to find again. */
 void acog_http_stream_set_user(struct acog_http_stream *stream, void *user);
