@@ -319,9 +319,6 @@ void acog_put_openai_tool_choice(struct acog_request_writer *writer, struct acog
 void acog_put_openai_call_id(struct acog_request_writer *writer, struct acog_text id,
                              size_t bytes_max);
 
-/* A tool's schema, with the type that Anthropic and Google demand and OpenAI lets a client leave away. */
-void acog_put_object_schema(struct acog_request_writer *writer, struct acog_json_value schema);
-
 /* What both say of a schema that an answer is held to: `"name":…,"schema":…` and what else is known. */
 void acog_put_openai_schema(struct acog_request_writer *writer);
 

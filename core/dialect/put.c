@@ -108,22 +108,6 @@ void acog_put_openai_call_id(struct acog_request_writer *writer, struct acog_tex
     acog_put(writer, ACOG_VIEW("\""));
 }
 
-void acog_put_object_schema(struct acog_request_writer *writer, struct acog_json_value schema)
-{
-    struct acog_json_value type;
-    struct acog_json_cursor cursor = acog_json_enter(schema);
-    if (acog_json_present(schema) && acog_json_member(schema, ACOG_VIEW("type"), &type)) {
-        acog_put(writer, schema.raw);
-        return;
-    }
-    bool empty = !acog_json_next(&cursor);
-    acog_put(writer, ACOG_VIEW("{\"type\":\"object\""));
-    acog_put(writer, empty ? ACOG_VIEW("}") : ACOG_VIEW(","));
-    if (!empty) {
-        acog_put(writer, acog_view_slice(schema.raw, 1, schema.raw.len));
-    }
-}
-
 void acog_put_openai_schema(struct acog_request_writer *writer)
 {
     const struct acog_conversation *conversation = writer->conversation;

@@ -1,7 +1,7 @@
 /* schema.c - the table of keywords, OpenAI's strict subset, and what Gemini and OpenAI do not take as it is. */
 #include "schema.h"
 
-#define LENGTH(list) (sizeof(list) / sizeof((list)[0]))
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct acog_schema_keyword keywords[] = {
 #define ACOG_SCHEMA_KEYWORD(name, holds, strict, native, idle) \
@@ -14,7 +14,7 @@ static const struct acog_schema_keyword keywords[] = {
 #undef ACOG_SCHEMA_KEYWORD
 };
 
-_Static_assert(LENGTH(keywords) <= 64, "a bit each");
+_Static_assert(COUNT(keywords) <= 64, "a bit each");
 
 /* -- looking at a schema --------------------------------------------------------------------------- */
 
@@ -35,10 +35,20 @@ bool acog_schema_next(struct acog_schema_cursor *cursor)
     return cursor->open;
 }
 
+size_t acog_schema_count(struct acog_json_value value)
+{
+    struct acog_schema_cursor cursor = acog_schema_enter(value);
+    size_t count = 0;
+    while (acog_schema_next(&cursor)) {
+        count++;
+    }
+    return count;
+}
+
 const struct acog_schema_keyword *acog_schema_keyword_of(struct acog_json_value key)
 {
     struct acog_view name = acog_text_of(key).bytes;
-    for (size_t i = 0; i < LENGTH(keywords) && !key.escaped; i++) {
+    for (size_t i = 0; i < COUNT(keywords) && !key.escaped; i++) {
         if (acog_view_equal(name, keywords[i].name)) {
             return &keywords[i];
         }
@@ -72,7 +82,7 @@ static struct acog_json_value *place_of(struct acog_schema_look *look, struct ac
         {ACOG_VIEW("definitions"), &look->definitions[1]},
     };
 
-    for (size_t i = 0; i < LENGTH(places); i++) {
+    for (size_t i = 0; i < COUNT(places); i++) {
         if (acog_view_equal(places[i].name, name)) {
             return places[i].place;
         }
@@ -116,7 +126,7 @@ bool acog_schema_look(struct acog_schema_patience *patience, struct acog_json_va
 
 bool acog_schema_has_keyword(const struct acog_schema_look *look, struct acog_view name)
 {
-    for (size_t i = 0; i < LENGTH(keywords); i++) {
+    for (size_t i = 0; i < COUNT(keywords); i++) {
         if (acog_view_equal(keywords[i].name, name)) {
             return (look->keywords & ((uint64_t)1 << (unsigned)i)) != 0;
         }
@@ -173,16 +183,6 @@ struct strict {
 static bool is_strict(struct strict *strict, struct acog_json_value schema, unsigned depth,
                       unsigned levels);
 
-static size_t members_of(struct acog_json_value object)
-{
-    struct acog_schema_cursor cursor = acog_schema_enter(object);
-    size_t count = 0;
-    while (acog_schema_next(&cursor)) {
-        count++;
-    }
-    return count;
-}
-
 /* Each one is spelled in `required` as it is in `properties`; usually they come in one order. */
 static bool all_required(struct acog_json_value properties, struct acog_json_value required)
 {
@@ -205,7 +205,7 @@ static bool is_strict_object(const struct acog_schema_look *look)
 {
     return look->properties.type == ACOG_JSON_OBJECT && look->additional.type == ACOG_JSON_FALSE &&
            (look->required.type == ACOG_JSON_ARRAY || !acog_json_present(look->required)) &&
-           members_of(look->required) <= STRICT_OF_AN_OBJECT_MAX &&
+           acog_schema_count(look->required) <= STRICT_OF_AN_OBJECT_MAX &&
            all_required(look->properties, look->required);
 }
 
@@ -254,7 +254,7 @@ static bool is_strict_member(struct strict *strict, const struct acog_schema_cur
         return false;
     }
     if (acog_view_equal(keyword->name, ACOG_VIEW("format"))) {
-        return acog_schema_is_word(cursor->value, strict_formats, LENGTH(strict_formats));
+        return acog_schema_is_word(cursor->value, strict_formats, COUNT(strict_formats));
     }
     if (acog_view_equal(keyword->name, ACOG_VIEW("enum"))) {
         return cursor->value.type == ACOG_JSON_ARRAY && count_enum(strict, cursor->value);
@@ -300,7 +300,7 @@ static bool is_strict(struct strict *strict, struct acog_json_value schema, unsi
     }
     if (object) {
         levels++;
-        strict->properties += members_of(look.properties);
+        strict->properties += acog_schema_count(look.properties);
     }
     struct acog_schema_cursor cursor = acog_schema_enter(schema);
     bool good = levels <= STRICT_LEVELS_MAX;
@@ -369,7 +369,7 @@ static bool is_dollar(struct acog_json_value key)
 static bool constrains(struct acog_json_value key)
 {
     static const struct acog_view notes[] = {{"title", 5}, {"description", 11}, {"default", 7}};
-    return acog_schema_keyword_of(key) != NULL && !acog_schema_is_word(key, notes, LENGTH(notes));
+    return acog_schema_keyword_of(key) != NULL && !acog_schema_is_word(key, notes, COUNT(notes));
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than ACOG_SCHEMA_DEPTH_MAX */
@@ -458,18 +458,62 @@ static void put_schema(struct copy *copy, struct acog_json_value schema, unsigne
     }
 }
 
-/* A type in front of what says neither a type nor where it is said. */
-static void put_type(struct copy *copy, struct acog_json_value schema)
+static bool is_empty(struct acog_json_value schema)
 {
-    static const struct acog_view names[] = {{"type", 4}, {"$ref", 4}};
-    struct acog_json_value found[2];
     struct acog_schema_cursor cursor = acog_schema_enter(schema);
-    acog_json_members(schema, names, found, 2);
-    if (!acog_json_present(found[0]) && !acog_json_present(found[1])) {
-        acog_put(copy->writer, ACOG_VIEW("{\"type\":\"object\""));
-        acog_put(copy->writer, acog_schema_next(&cursor) ? ACOG_VIEW(",") : ACOG_VIEW(""));
-        copy->from = schema.raw.ptr + 1;
+    return !acog_schema_next(&cursor);
+}
+
+/* A member in front of all others of an object. */
+static void put_first(struct copy *copy, struct acog_json_value schema, struct acog_view member)
+{
+    acog_put(copy->writer, ACOG_VIEW("{"));
+    acog_put(copy->writer, member);
+    acog_put(copy->writer, is_empty(schema) ? ACOG_VIEW("") : ACOG_VIEW(","));
+    copy->from = schema.raw.ptr + 1;
+}
+
+static bool has_member(struct acog_json_value schema, struct acog_view name)
+{
+    struct acog_json_value value;
+    return acog_json_member(schema, name, &value);
+}
+
+#define OBJECT_TYPE ACOG_VIEW("\"type\":\"object\"")
+
+void acog_schema_put_messages_object(struct acog_request_writer *writer,
+                                     struct acog_json_value schema)
+{
+    struct copy copy = {.writer = writer, .from = schema.raw.ptr};
+    if (is_empty(schema)) {
+        acog_put(writer, ACOG_VIEW("{\"type\":\"object\"}"));
+        return;
     }
+    if (!has_member(schema, ACOG_VIEW("type"))) {
+        put_first(&copy, schema, OBJECT_TYPE);
+    }
+    put_up_to(&copy, schema.raw.ptr + schema.raw.len);
+}
+
+void acog_schema_put_openai_object(struct acog_request_writer *writer,
+                                   struct acog_json_value schema)
+{
+    struct acog_json_value type = {.escaped = false};
+    struct copy copy = {.writer = writer,
+                        .patience = acog_schema_patience(schema),
+                        .from = schema.raw.ptr,
+                        .items_wanted = true};
+    if (is_empty(schema)) {
+        acog_put(writer, ACOG_VIEW("{\"type\":\"object\",\"properties\":{}}"));
+        return;
+    }
+    (void)acog_json_member(schema, ACOG_VIEW("type"), &type);
+    if (acog_json_text_is(type, ACOG_VIEW("object")) &&
+        !has_member(schema, ACOG_VIEW("properties"))) {
+        put_first(&copy, schema, ACOG_VIEW("\"properties\":{}"));
+    }
+    put_schema(&copy, schema, 0);
+    put_up_to(&copy, schema.raw.ptr + schema.raw.len);
 }
 
 static void put_gemini(struct acog_request_writer *writer, struct acog_json_value schema,
@@ -482,45 +526,23 @@ static void put_gemini(struct acog_request_writer *writer, struct acog_json_valu
     if (schema.raw.len == 0) {
         return;
     }
-    if (object && schema.type == ACOG_JSON_OBJECT) {
-        put_type(&copy, schema);
+    if (object && schema.type == ACOG_JSON_OBJECT && !has_member(schema, ACOG_VIEW("type")) &&
+        !has_member(schema, ACOG_VIEW("$ref"))) {
+        put_first(&copy, schema, OBJECT_TYPE);
     }
     put_schema(&copy, schema, 0);
     put_up_to(&copy, schema.raw.ptr + schema.raw.len);
     *lost = *lost || copy.lost;
 }
 
-void acog_schema_put_openai_object(struct acog_request_writer *writer,
-                                   struct acog_json_value schema)
+void acog_schema_put_gemini_object(struct acog_request_writer *writer,
+                                   struct acog_json_value schema, bool *lost)
 {
-    static const struct acog_view names[] = {{"type", 4}, {"properties", 10}};
-    struct acog_json_value found[2];
-    struct acog_schema_cursor cursor = acog_schema_enter(schema);
-    if (!acog_schema_next(&cursor)) {
-        acog_put(writer, ACOG_VIEW("{\"type\":\"object\",\"properties\":{}}"));
-        return;
-    }
-    struct copy copy = {.writer = writer,
-                        .patience = acog_schema_patience(schema),
-                        .from = schema.raw.ptr,
-                        .items_wanted = true};
-    acog_json_members(schema, names, found, 2);
-    if (acog_json_text_is(found[0], ACOG_VIEW("object")) && !acog_json_present(found[1])) {
-        acog_put(writer, ACOG_VIEW("{\"properties\":{},"));
-        copy.from = schema.raw.ptr + 1;
-    }
-    put_schema(&copy, schema, 0);
-    put_up_to(&copy, schema.raw.ptr + schema.raw.len);
+    put_gemini(writer, schema, true, lost);
 }
 
 void acog_schema_put_gemini(struct acog_request_writer *writer, struct acog_json_value schema,
                             bool *lost)
 {
     put_gemini(writer, schema, false, lost);
-}
-
-void acog_schema_put_gemini_object(struct acog_request_writer *writer,
-                                   struct acog_json_value schema, bool *lost)
-{
-    put_gemini(writer, schema, true, lost);
 }

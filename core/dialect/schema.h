@@ -4,6 +4,7 @@
  *   Anthropic, native  a subset, into which most schemas can be rewritten (output_config.format, strict tools)
  *   Gemini             any schema, but for what stands beside a $ref
  *   OpenAI, tools      any schema, but for an object that names no properties, and an array that does not say of what
+ *   Anthropic, tools   any schema with a type
  *
  * FACTS, as their documentation has them in November 2026:
  *   developers.openai.com/api/docs/guides/structured-outputs#supported-schemas: objects are closed and all their
@@ -65,17 +66,22 @@ bool acog_schema_admit(struct acog_schema_totals *totals, const struct acog_sche
 /* Appends the native form of a schema that fits. Of one that has it already: its bytes. */
 void acog_schema_put_messages(struct acog_request_writer *writer, struct acog_json_value schema);
 
-/* Appends the schema without what stands beside a $ref; `lost` if that was more than an annotation. */
+/* Appends the schema without what stands beside a $ref; `lost` if that was more than an annotation. Absent: nothing. */
 void acog_schema_put_gemini(struct acog_request_writer *writer, struct acog_json_value schema,
                             bool *lost);
 
-/* The same of a tool's, which is an object's also where it says no type: there Gemini must be told. */
+/* A tool's schema, for a model that is not held to it: what the API demands and the client left away is put in front.
+ *
+ *   messages  the type
+ *   gemini    the type, but for a reference; the rest as above
+ *   openai    `properties` of an object that names none, and `items` of each array that says none: without them it is a
+ *             400 ("object schema missing properties", "array schema missing items")
+ *
+ * To messages and openai one that says nothing, or is absent, is one of no arguments. */
+void acog_schema_put_messages_object(struct acog_request_writer *writer,
+                                     struct acog_json_value schema);
 void acog_schema_put_gemini_object(struct acog_request_writer *writer,
                                    struct acog_json_value schema, bool *lost);
-
-/* Appends a tool's schema with `properties` where its object names none and `items` where an array says none: without
- * them it is a 400 ("object schema missing properties", "array schema missing items"). One that says nothing, or is
- * absent, is one of no arguments. */
 void acog_schema_put_openai_object(struct acog_request_writer *writer,
                                    struct acog_json_value schema);
 
@@ -131,6 +137,9 @@ struct acog_schema_cursor {
 
 struct acog_schema_cursor acog_schema_enter(struct acog_json_value value);
 bool acog_schema_next(struct acog_schema_cursor *cursor);
+
+/* How many members or elements; 0 of what is neither object nor array. */
+size_t acog_schema_count(struct acog_json_value value);
 
 /* NULL: an annotation, or spelled with escapes. */
 const struct acog_schema_keyword *acog_schema_keyword_of(struct acog_json_value key);

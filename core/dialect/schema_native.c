@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#define LENGTH(list) (sizeof(list) / sizeof((list)[0]))
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Of all strict schemas of a request. */
 #define TOOLS_MAX     20
@@ -242,14 +242,14 @@ static bool is_simple_pattern(struct acog_json_value value)
 }
 
 enum outcome {
-    ACOG_SCHEMA_COPIED = 0,
-    ACOG_SCHEMA_TOLD,
-    ACOG_SCHEMA_LEFT_OUT,
+    ACOG_OUTCOME_COPIED = 0,
+    ACOG_OUTCOME_TOLD,
+    ACOG_OUTCOME_LEFT_OUT,
 };
 
 static enum outcome told_unless(bool taken)
 {
-    return taken ? ACOG_SCHEMA_COPIED : ACOG_SCHEMA_TOLD;
+    return taken ? ACOG_OUTCOME_COPIED : ACOG_OUTCOME_TOLD;
 }
 
 /* Of a keyword whose schemas, if any, are taken. */
@@ -257,16 +257,16 @@ static enum outcome outcome_of(const struct acog_schema_keyword *keyword,
                                struct acog_json_value value)
 {
     if (keyword == NULL) {
-        return ACOG_SCHEMA_TOLD;
+        return ACOG_OUTCOME_TOLD;
     }
     switch (keyword->native) {
     case ACOG_KEYWORD_TELL:
-        return is_idle(keyword, value) ? ACOG_SCHEMA_LEFT_OUT : ACOG_SCHEMA_TOLD;
+        return is_idle(keyword, value) ? ACOG_OUTCOME_LEFT_OUT : ACOG_OUTCOME_TOLD;
     case ACOG_KEYWORD_OMIT:
     case ACOG_KEYWORD_CLOSED: /* the object says it itself */
-        return ACOG_SCHEMA_LEFT_OUT;
+        return ACOG_OUTCOME_LEFT_OUT;
     case ACOG_KEYWORD_FORMAT:
-        return told_unless(acog_schema_is_word(value, formats, LENGTH(formats)));
+        return told_unless(acog_schema_is_word(value, formats, COUNT(formats)));
     case ACOG_KEYWORD_PATTERN:
         return told_unless(is_simple_pattern(value));
     case ACOG_KEYWORD_LEAST:
@@ -279,9 +279,9 @@ static enum outcome outcome_of(const struct acog_schema_keyword *keyword,
     case ACOG_KEYWORD_ANY_OF:
     case ACOG_KEYWORD_ALL_OF:
     case ACOG_KEYWORD_REFERENCE:
-        return ACOG_SCHEMA_COPIED;
+        return ACOG_OUTCOME_COPIED;
     }
-    return ACOG_SCHEMA_COPIED;
+    return ACOG_OUTCOME_COPIED;
 }
 
 /* -- the walk -------------------------------------------------------------------------------------- */
@@ -358,7 +358,7 @@ static void put_description(struct walk *walk, struct acog_json_value schema,
     acog_put(writer, text);
     acog_put(writer, text.len > 0 ? ACOG_VIEW("\\n\\n{") : ACOG_VIEW("{"));
     while (acog_schema_next(&cursor)) {
-        if (outcome_of(acog_schema_keyword_of(cursor.key), cursor.value) != ACOG_SCHEMA_TOLD) {
+        if (outcome_of(acog_schema_keyword_of(cursor.key), cursor.value) != ACOG_OUTCOME_TOLD) {
             continue;
         }
         acog_put(writer, any ? ACOG_VIEW(", ") : ACOG_VIEW(""));
@@ -377,7 +377,7 @@ static bool has_told(struct walk *walk, struct acog_json_value schema)
     bool told = false;
     while (acog_schema_next(&cursor)) {
         const struct acog_schema_keyword *keyword = acog_schema_keyword_of(cursor.key);
-        if (outcome_of(keyword, cursor.value) == ACOG_SCHEMA_TOLD) {
+        if (outcome_of(keyword, cursor.value) == ACOG_OUTCOME_TOLD) {
             told = true;
             walk->fit.lost = walk->fit.lost || keyword != NULL;
         }
@@ -400,7 +400,7 @@ static bool is_taken(struct walk *walk, const struct acog_schema_look *look)
     };
     bool object = is_object(look);
     bool said = false;
-    for (size_t i = 0; i < LENGTH(says); i++) {
+    for (size_t i = 0; i < COUNT(says); i++) {
         said = said || acog_schema_has_keyword(look, says[i]);
     }
     if (look->twice) {
@@ -427,21 +427,10 @@ static bool is_taken(struct walk *walk, const struct acog_schema_look *look)
     return true;
 }
 
-static size_t members_of(struct acog_json_value value)
-{
-    struct acog_schema_cursor cursor = acog_schema_enter(value);
-    size_t count = 0;
-    while ((value.type == ACOG_JSON_OBJECT || value.type == ACOG_JSON_ARRAY) &&
-           acog_schema_next(&cursor)) {
-        count++;
-    }
-    return count;
-}
-
 static void count(struct walk *walk, const struct acog_schema_look *look)
 {
-    size_t properties = is_object(look) ? members_of(look->properties) : 0;
-    size_t required = members_of(look->required);
+    size_t properties = is_object(look) ? acog_schema_count(look->properties) : 0;
+    size_t required = acog_schema_count(look->required);
     walk->fit.optionals += properties > required ? (unsigned)(properties - required) : 0;
     bool is_union = look->type.type == ACOG_JSON_ARRAY || acog_json_present(look->any_of) ||
                     acog_json_present(look->one_of);
@@ -509,7 +498,7 @@ static bool walk_member(struct members *members, const struct acog_schema_cursor
         return object_to(walk, OBJECTION("an enum or const of objects or arrays"));
     }
     bool closing = keyword->native == ACOG_KEYWORD_CLOSED && object;
-    if (!closing && outcome_of(keyword, cursor->value) != ACOG_SCHEMA_COPIED) {
+    if (!closing && outcome_of(keyword, cursor->value) != ACOG_OUTCOME_COPIED) {
         return true;
     }
     begin_member(members);

@@ -329,7 +329,7 @@ static void put_tool_schema(struct acog_request_writer *writer, struct plan *pla
         acog_schema_put_messages(writer, tool->schema);
         acog_put(writer, ACOG_VIEW(",\"strict\":true"));
     } else {
-        acog_put_object_schema(writer, tool->schema);
+        acog_schema_put_messages_object(writer, tool->schema);
     }
     if (tool->strict.type == ACOG_JSON_TRUE && (!strict || fit.lost)) {
         acog_put_dropped(writer, ACOG_VIEW("tools.strict"));
