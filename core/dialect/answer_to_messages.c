@@ -24,47 +24,36 @@
 /* -- what both forms say the same way -------------------------------------------------------------- */
 
 /* B60. The one that no word fits is told as cut, never as a plain end. */
-static const char *stop_reason(const struct acog_flow *flow)
+static enum acog_finish_reason told_reason(const struct acog_flow *flow)
 {
-    switch (flow->finish.reason) {
-    case ACOG_FINISH_STOP:
-        return flow->kind_counts[ACOG_FLOW_REFUSAL] > 0 ? "refusal" : "end_turn";
-    case ACOG_FINISH_STOP_SEQUENCE:
-        return "stop_sequence";
-    case ACOG_FINISH_LENGTH:
-    case ACOG_FINISH_UNKNOWN:
-        return "max_tokens";
-    case ACOG_FINISH_CONTEXT:
-        return "model_context_window_exceeded";
-    case ACOG_FINISH_CALLS:
-        return "tool_use";
-    case ACOG_FINISH_REFUSAL:
-        return "refusal";
-    case ACOG_FINISH_PAUSE:
-        return "pause_turn";
+    bool refused =
+        flow->finish.reason == ACOG_FINISH_STOP && flow->kind_counts[ACOG_FLOW_REFUSAL] > 0;
+    if (refused) {
+        return ACOG_FINISH_REFUSAL;
     }
-    ACOG_UNREACHABLE("a reason");
+    return flow->finish.reason == ACOG_FINISH_UNKNOWN ? ACOG_FINISH_LENGTH : flow->finish.reason;
 }
 
-/* The provider's own word, as mapping ours back would give it. */
-static bool is_expected(enum acog_dialect upstream, const char *reason, struct acog_view native)
+static struct acog_view stop_word(enum acog_finish_reason reason)
 {
-    static const struct {
-        const char *reason;
-        const char *native[ACOG_DIALECT_COUNT];
-    } words[] = {
-        {"end_turn", {"stop", "end_turn", "completed", "STOP"}},
-        {"max_tokens", {"length", "max_tokens", "max_output_tokens", "MAX_TOKENS"}},
-        {"tool_use", {"tool_calls", "tool_use", "completed", "STOP"}},
-        {"refusal", {"content_filter", "refusal", "content_filter", "SAFETY"}},
-    };
-
-    for (size_t i = 0; i < COUNT(words); i++) {
-        if (acog_view_equal(acog_view_of(reason), acog_view_of(words[i].reason))) {
-            return acog_view_equal(native, acog_view_of(words[i].native[upstream]));
-        }
+    switch (reason) {
+    case ACOG_FINISH_STOP:
+        return ACOG_VIEW("end_turn");
+    case ACOG_FINISH_STOP_SEQUENCE:
+        return ACOG_VIEW("stop_sequence");
+    case ACOG_FINISH_LENGTH:
+    case ACOG_FINISH_UNKNOWN:
+        return ACOG_VIEW("max_tokens");
+    case ACOG_FINISH_CONTEXT:
+        return ACOG_VIEW("model_context_window_exceeded");
+    case ACOG_FINISH_CALLS:
+        return ACOG_VIEW("tool_use");
+    case ACOG_FINISH_REFUSAL:
+        return ACOG_VIEW("refusal");
+    case ACOG_FINISH_PAUSE:
+        return ACOG_VIEW("pause_turn");
     }
-    return acog_view_equal(native, acog_view_of(reason));
+    ACOG_UNREACHABLE("a reason");
 }
 
 static void put_name_or_null(struct acog_flow *flow, const struct acog_flow_name *name)
@@ -110,9 +99,13 @@ static void put_stop_details(struct acog_flow *flow)
 static void put_stop(struct acog_flow *flow)
 {
     const struct acog_finish *finish = &flow->finish;
-    const char *reason = stop_reason(flow);
+    enum acog_finish_reason reason = told_reason(flow);
+    struct acog_view word = stop_word(reason);
+    struct acog_view usual = acog_flow_usual_word(flow, reason);
     struct acog_view native = acog_flow_name_view(&finish->native);
-    acog_flow_put_format(flow, "\"stop_reason\":\"%s\",\"stop_sequence\":", reason);
+    acog_flow_put(flow, ACOG_VIEW("\"stop_reason\":\""));
+    acog_flow_put(flow, word);
+    acog_flow_put(flow, ACOG_VIEW("\",\"stop_sequence\":"));
     if (finish->reason == ACOG_FINISH_STOP_SEQUENCE) {
         put_name_or_null(flow, &finish->stop_sequence);
     } else {
@@ -121,7 +114,7 @@ static void put_stop(struct acog_flow *flow)
     if (finish->category.len > 0 || finish->explanation.len > 0) {
         put_stop_details(flow);
     }
-    if (native.len > 0 && !is_expected(flow->translation->upstream, reason, native)) {
+    if (native.len > 0 && !acog_view_equal(native, usual.len > 0 ? usual : word)) {
         acog_flow_put(flow, ACOG_VIEW(",\"native_stop_reason\":\""));
         acog_flow_put_name(flow, &finish->native);
         acog_flow_put(flow, ACOG_VIEW("\""));

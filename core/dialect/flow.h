@@ -273,6 +273,9 @@ void acog_flow_keep_inside(struct acog_flow *flow, struct acog_buffer *buffer,
 void acog_flow_keep_plain(struct acog_flow *flow, struct acog_buffer *buffer,
                           struct acog_text text);
 
+/* The one word that the upstream's dialect has for a reason; empty: it has several, or none. */
+struct acog_view acog_flow_usual_word(const struct acog_flow *flow, enum acog_finish_reason reason);
+
 /* The provider's own word says more than the reason that was made of it (B60). */
 bool acog_flow_native_is_lost(const struct acog_flow *flow);
 

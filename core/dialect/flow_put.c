@@ -72,8 +72,7 @@ void acog_flow_put_id(struct acog_flow *flow, const char *prefix)
 
 /* -- why it ended ---------------------------------------------------------------------------------- */
 
-/* The one word that a provider has for a reason; empty: it has several, or none. */
-static struct acog_view usual_word(enum acog_dialect upstream, enum acog_finish_reason reason)
+struct acog_view acog_flow_usual_word(const struct acog_flow *flow, enum acog_finish_reason reason)
 {
     static const struct {
         const char *stop;
@@ -87,6 +86,7 @@ static struct acog_view usual_word(enum acog_dialect upstream, enum acog_finish_
                                     "content_filter"},
         [ACOG_DIALECT_GEMINI] = {"STOP", "MAX_TOKENS", "STOP", "SAFETY"},
     };
+    enum acog_dialect upstream = flow->translation->upstream;
 
     switch (reason) {
     case ACOG_FINISH_STOP:
@@ -108,12 +108,11 @@ static struct acog_view usual_word(enum acog_dialect upstream, enum acog_finish_
 
 bool acog_flow_native_is_lost(const struct acog_flow *flow)
 {
-    enum acog_dialect upstream = flow->translation->upstream;
     struct acog_view native = acog_flow_name_view(&flow->finish.native);
     /* A model that refuses in so many words ends as any other. */
     bool worded = flow->finish.reason == ACOG_FINISH_REFUSAL &&
                   flow->kind_counts[ACOG_FLOW_REFUSAL] > 0 &&
-                  acog_view_equal(native, usual_word(upstream, ACOG_FINISH_STOP));
+                  acog_view_equal(native, acog_flow_usual_word(flow, ACOG_FINISH_STOP));
     return native.len > 0 && !worded &&
-           !acog_view_equal(native, usual_word(upstream, flow->finish.reason));
+           !acog_view_equal(native, acog_flow_usual_word(flow, flow->finish.reason));
 }
