@@ -435,37 +435,59 @@ static void check_turns(struct acog_conversation_builder *builder)
 
 /* -- all of it ------------------------------------------------------------------------------------- */
 
-/* Takes the results out of a turn. */
-static struct acog_part_list take_results(struct acog_turn *turn)
+/* Takes the results out of a turn, behind those that were taken before. */
+static void move_results(struct acog_turn *turn, struct acog_part_list *results)
 {
-    struct acog_part_list results = {.first = NULL};
     struct acog_part_list others = {.first = NULL};
     struct acog_part *next = NULL;
     for (struct acog_part *part = turn->parts.first; part != NULL; part = next) {
         next = part->next;
         part->next = NULL;
-        append_part(part->kind == ACOG_PART_TOOL_RESULT ? &results : &others, part);
+        append_part(part->kind == ACOG_PART_TOOL_RESULT ? results : &others, part);
     }
     turn->parts = others;
-    return results;
 }
 
-/* A client of Responses may have system words between a call and its result; elsewhere the result comes at once. */
+static bool has_result(const struct acog_turn *turn)
+{
+    const struct acog_part *part = turn->parts.first;
+    while (part != NULL && part->kind != ACOG_PART_TOOL_RESULT) {
+        part = part->next;
+    }
+    return part != NULL;
+}
+
+/* Whether system words stand before one of the results that follow an assistant's turn. */
+static bool has_late_results(const struct acog_turn *assistant)
+{
+    bool behind_system = false;
+    for (const struct acog_turn *turn = assistant->next;
+         turn != NULL && turn->role != ACOG_TURN_ASSISTANT; turn = turn->next) {
+        if (behind_system && turn->role == ACOG_TURN_USER && has_result(turn)) {
+            return true;
+        }
+        behind_system = behind_system || turn->role == ACOG_TURN_SYSTEM;
+    }
+    return false;
+}
+
+/* A client of Responses may have system words between calls and their results; elsewhere all of these come at once. */
 static void bring_results_forward(struct acog_conversation_builder *builder)
 {
     for (struct acog_turn *turn = builder->conversation->turns; turn != NULL; turn = turn->next) {
-        struct acog_turn *between = turn->next;
-        struct acog_turn *answer = between == NULL ? NULL : between->next;
-        if (turn->role != ACOG_TURN_ASSISTANT || answer == NULL ||
-            between->role != ACOG_TURN_SYSTEM || answer->role != ACOG_TURN_USER) {
+        struct acog_turn *forward = turn->role == ACOG_TURN_ASSISTANT && has_late_results(turn)
+                                        ? take(builder, sizeof(*forward))
+                                        : NULL;
+        if (forward == NULL) {
             continue;
         }
-        struct acog_part_list results = take_results(answer);
-        struct acog_turn *forward = results.first == NULL ? NULL : take(builder, sizeof(*forward));
-        if (forward != NULL) {
-            *forward =
-                (struct acog_turn){.role = ACOG_TURN_USER, .parts = results, .next = between};
-            turn->next = forward;
+        *forward = (struct acog_turn){.role = ACOG_TURN_USER, .next = turn->next};
+        turn->next = forward;
+        for (struct acog_turn *later = forward->next;
+             later != NULL && later->role != ACOG_TURN_ASSISTANT; later = later->next) {
+            if (later->role == ACOG_TURN_USER) {
+                move_results(later, &forward->parts);
+            }
         }
     }
 }

@@ -105,6 +105,23 @@ static void system_words_between_a_call_and_its_result_stand_behind_it(void **st
                         "user text \"well?\"\n");
 }
 
+static void system_words_among_results_stand_behind_all_of_them(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene);
+    (void)call(&scene, "\"c\"", "{}");
+    (void)call(&scene, "\"d\"", "{}");
+    (void)result(&scene, "\"c\"");
+    (void)say(&scene, ACOG_TURN_SYSTEM, "\"be brief\"");
+    (void)say(&scene, ACOG_TURN_USER, "\"well?\"");
+    (void)say(&scene, ACOG_TURN_SYSTEM, "\"and kind\"");
+    (void)result(&scene, "\"d\"");
+    finishes_as(&scene, "assistant call \"c\" \"f\" {}\nassistant call \"d\" \"f\" {}\n"
+                        "user result \"c\"\nuser result \"d\"\nlater system text \"be brief\"\n"
+                        "user text \"well?\"\nlater system text \"and kind\"\n");
+}
+
 static void a_conversation_says_something(void **state)
 {
     (void)state;
@@ -277,6 +294,7 @@ int main(void)
         cmocka_unit_test(turns_that_meet_over_a_blank_one_are_one),
         cmocka_unit_test(system_words_behind_a_blank_turn_are_leading),
         cmocka_unit_test(system_words_between_a_call_and_its_result_stand_behind_it),
+        cmocka_unit_test(system_words_among_results_stand_behind_all_of_them),
         cmocka_unit_test(a_conversation_says_something),
         cmocka_unit_test(system_words_alone_are_a_turn_of_a_client_of_openai),
         cmocka_unit_test(a_blank_refusal_or_document_goes_like_a_blank_text),
