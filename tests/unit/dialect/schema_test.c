@@ -82,8 +82,8 @@ static void what_openai_does_not_hold_to_is_not_strict(void **state)
         CLOSED("'a':{'anyOf':{'type':'string'}}", "'a'"),
         "{'type':'object','properties':[],'required':[],'additionalProperties':false}",
         "{'type':'object','type':'object','properties':{},'additionalProperties':false}",
-        "{'type':'object','properties':{},'required':[],'additionalProperties':false,"
-        "'additionalProperties':false}",
+        ("{'type':'object','properties':{},'required':[],'additionalProperties':false,"
+         "'additionalProperties':false}"),
     };
     (void)state;
     are(schemas, sizeof(schemas) / sizeof(schemas[0]), false);
@@ -153,8 +153,8 @@ static void beside_a_reference_gemini_gets_nothing(void **state)
     static const char *const same[] = {
         "{}",
         "true",
-        "{ 'type' : 'object', 'properties':{'$ref':{'type':'string'},'b':{'$ref':'#/$defs/b'}},"
-        "'$defs':{'b':{'type':'string','minLength':1}},'oneOf':[{'x':1}] }",
+        ("{ 'type' : 'object', 'properties':{'$ref':{'type':'string'},'b':{'$ref':'#/$defs/b'}},"
+         "'$defs':{'b':{'type':'string','minLength':1}},'oneOf':[{'x':1}] }"),
         "{'type':'object','enum':[{'$ref':'x','y':1}],'default':{'$ref':'x','y':1}}",
         "{'$ref':'#/$defs/a','$defs':{'a':{'type':'null'}}}",
         "{'properties':['a',{'$ref':'a','b':1}]}",
