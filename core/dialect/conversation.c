@@ -591,10 +591,8 @@ static void check_choice(struct acog_conversation_builder *builder)
 {
     struct acog_conversation *conversation = builder->conversation;
     if (conversation->tools == NULL) {
-        conversation->forces_foreign_tool =
-            conversation->foreign_tools != NULL &&
-            (conversation->tool_choice == ACOG_TOOL_CHOICE_REQUIRED ||
-             conversation->tool_choice == ACOG_TOOL_CHOICE_NAMED);
+        conversation->forces_foreign_tool = conversation->foreign_tools != NULL &&
+                                            acog_tool_choice_forces(conversation->tool_choice);
         conversation->tool_choice = ACOG_TOOL_CHOICE_UNSET;
         conversation->parallel_off = false;
         return;

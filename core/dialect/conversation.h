@@ -130,6 +130,12 @@ enum acog_tool_choice {
     ACOG_TOOL_CHOICE_NAMED, /* conversation.tool_choice_name, a declared tool (B09) */
 };
 
+/* The model must call a tool. */
+static inline bool acog_tool_choice_forces(enum acog_tool_choice choice)
+{
+    return choice == ACOG_TOOL_CHOICE_REQUIRED || choice == ACOG_TOOL_CHOICE_NAMED;
+}
+
 /* -- the rest -------------------------------------------------------------------------------------- */
 
 enum acog_answer_format {
@@ -286,6 +292,9 @@ void acog_put_inside(struct acog_request_writer *writer, struct acog_text text);
 
 /* The text as a JSON STRING with its quotes, whatever form it has. */
 void acog_put_string(struct acog_request_writer *writer, struct acog_text text);
+
+/* The text's characters; empty also once the writer failed. */
+struct acog_view acog_writer_characters(struct acog_request_writer *writer, struct acog_text text);
 
 /* The text as it is: a JSON value out of a string that holds it. */
 void acog_put_decoded(struct acog_request_writer *writer, struct acog_text text);

@@ -171,9 +171,7 @@ struct acog_conversation acog_conversation_told(const struct acog_conversation *
                                                 const struct acog_model_rules *rules)
 {
     struct acog_conversation told = *conversation;
-    bool forced =
-        conversation->tools != NULL && (conversation->tool_choice == ACOG_TOOL_CHOICE_REQUIRED ||
-                                        conversation->tool_choice == ACOG_TOOL_CHOICE_NAMED);
+    bool forced = conversation->tools != NULL && acog_tool_choice_forces(conversation->tool_choice);
     if (forced && conversation->format != ACOG_FORMAT_TEXT &&
         objection_to(conversation, dialect, rules) != NULL) {
         told.format = ACOG_FORMAT_TEXT;

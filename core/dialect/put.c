@@ -44,6 +44,15 @@ void acog_put_decoded(struct acog_request_writer *writer, struct acog_text text)
     }
 }
 
+struct acog_view acog_writer_characters(struct acog_request_writer *writer, struct acog_text text)
+{
+    struct acog_view characters = {0};
+    if (writer->code == ACOG_OK) {
+        writer->code = acog_text_characters(text, writer->arena, &characters);
+    }
+    return characters;
+}
+
 void acog_put_member(struct acog_request_writer *writer, struct acog_view name,
                      struct acog_json_value value)
 {
@@ -95,9 +104,7 @@ static struct acog_view beginning(struct acog_view text, size_t bytes)
 void acog_put_openai_call_id(struct acog_request_writer *writer, struct acog_text id,
                              size_t bytes_max)
 {
-    struct acog_view characters = {0};
-    enum acog_code code = acog_text_characters(id, writer->arena, &characters);
-    writer->code = writer->code == ACOG_OK ? code : writer->code;
+    struct acog_view characters = acog_writer_characters(writer, id);
     acog_put(writer, ACOG_VIEW("\""));
     if (characters.len <= bytes_max) {
         acog_put_inside(writer, acog_text_plain(characters));
@@ -221,12 +228,10 @@ void acog_put_user(struct acog_request_writer *writer, struct acog_view before,
                    struct acog_view after, size_t bytes_max)
 {
     struct acog_json_value user = writer->conversation->user;
-    struct acog_view characters = {0};
-    if (!acog_json_present(user) || writer->code != ACOG_OK) {
+    if (!acog_json_present(user)) {
         return;
     }
-    writer->code = acog_text_characters(acog_text_of(user), writer->arena, &characters);
-    if (characters.len > bytes_max) {
+    if (acog_writer_characters(writer, acog_text_of(user)).len > bytes_max) {
         acog_put_lost(writer, ACOG_VIEW("user"), ACOG_VIEW("metadata.user_id"), ACOG_VIEW("user"));
         return;
     }

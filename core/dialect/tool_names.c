@@ -34,21 +34,12 @@ bool acog_tool_name_fits(enum acog_dialect dialect, struct acog_view name)
     return fits;
 }
 
-static struct acog_view characters_of(struct acog_request_writer *writer, struct acog_text name)
-{
-    struct acog_view characters = {0};
-    if (writer->code == ACOG_OK) {
-        writer->code = acog_text_characters(name, writer->arena, &characters);
-    }
-    return characters;
-}
-
 /* The client's name, where the upstream does not take it and no reader has found another; else empty. */
 static struct acog_view unfit_name(struct acog_request_writer *writer, const struct acog_tool *tool)
 {
     struct acog_view name = {0};
     if (tool->identity == NULL && tool->foreign.len == 0) {
-        name = characters_of(writer, acog_text_of(tool->name));
+        name = acog_writer_characters(writer, acog_text_of(tool->name));
     }
     return acog_tool_name_fits(writer->translation->upstream, name) ? (struct acog_view){0} : name;
 }
@@ -95,7 +86,7 @@ void acog_put_prepare_tool_names(struct acog_request_writer *writer)
     writer->code = acog_id_index_init(&taken, count + unfit, writer->arena);
     for (const struct acog_tool *tool = tools; tool != NULL && writer->code == ACOG_OK;
          tool = tool->next) {
-        acog_id_index_add(&taken, characters_of(writer, acog_text_of(tool->name)), writer);
+        acog_id_index_add(&taken, acog_writer_characters(writer, acog_text_of(tool->name)), writer);
     }
     for (const struct acog_tool *tool = tools; tool != NULL && writer->code == ACOG_OK;
          tool = tool->next) {
@@ -109,7 +100,7 @@ void acog_put_prepare_tool_names(struct acog_request_writer *writer)
 void acog_put_tool_name(struct acog_request_writer *writer, struct acog_text name)
 {
     char memory[ACOG_IDENTITY_TOLD_MAX];
-    struct acog_view characters = characters_of(writer, name);
+    struct acog_view characters = acog_writer_characters(writer, name);
     if (acog_tool_name_fits(writer->translation->upstream, characters)) {
         acog_put_string(writer, name);
         return;

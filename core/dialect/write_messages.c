@@ -128,15 +128,10 @@ static bool turns_allow_thinking(const struct acog_conversation *conversation)
     return allowed;
 }
 
-static bool is_forced(enum acog_tool_choice choice)
-{
-    return choice == ACOG_TOOL_CHOICE_REQUIRED || choice == ACOG_TOOL_CHOICE_NAMED;
-}
-
 /* Beside a call that must be made nobody thinks. */
 static bool must_call(const struct plan *plan)
 {
-    return plan->schema_tool || is_forced(plan->asked.tool_choice);
+    return plan->schema_tool || acog_tool_choice_forces(plan->asked.tool_choice);
 }
 
 static int64_t wished_budget(const struct acog_reasoning_wish *wish)
@@ -503,7 +498,8 @@ const char *acog_messages_objection(const struct acog_conversation *conversation
 {
     struct acog_json_value type = {.raw = {0}};
     const char *objection = acog_messages_turns_objection(conversation);
-    if (objection == NULL && !rules->forced_tool && is_forced(conversation->tool_choice)) {
+    if (objection == NULL && !rules->forced_tool &&
+        acog_tool_choice_forces(conversation->tool_choice)) {
         objection = "tool_choice: the model that serves cannot be made to call a tool";
     }
     if (objection != NULL || conversation->format == ACOG_FORMAT_TEXT) {

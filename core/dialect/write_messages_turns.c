@@ -157,11 +157,8 @@ static bool is_legal_id(struct acog_view id)
  * result, and another for another id. */
 static void put_call_id(struct acog_request_writer *writer, struct acog_text text)
 {
-    struct acog_view id = {0};
+    struct acog_view id = acog_writer_characters(writer, text);
     char legal[CALL_ID_BYTES_MAX - 17];
-    if (writer->code == ACOG_OK) {
-        writer->code = acog_text_characters(text, writer->arena, &id);
-    }
     if (writer->code != ACOG_OK) {
         return;
     }
