@@ -4,17 +4,19 @@
  * them: a STRING keeps its quotes and escapes, a schema is an object; writers copy `raw`. A leaf that is not there is
  * absent (acog_json_present()).
  *
- * The files of this folder; D is chat, messages, responses or gemini, and long ones have a second file behind them
- * (read_D_….c, write_D_….c). README.md says what they make of each feature.
+ * The files of this folder; D is chat, messages, responses or gemini, and long ones have others behind them
+ * (read_D_….c, write_D_….c, answer_to_D_….c). README.md says what they make of each feature.
  *
  *   acog/translate.h  translate.c   which reader, which writer
  *     requests        read_D.c      a client's body as a conversation, with the builder of conversation.c
  *                     fits.c        what an upstream cannot be told: refused
- *                     write_D.c     a conversation as an upstream's body, with put.c and tool_names.c
- *                     text.h opaque.h media.h effort.h user.h id_index.h  leaves, as more than one dialect has them
- *                     schema.h      a schema, for those that take less than JSON Schema
+ *                     write_D.c     a conversation as an upstream's body, with put.h: put.c, tool_names.c
+ *                     text.h opaque.h media.h effort.h user.h   leaves, as more than one dialect has them
+ *                     leaf.h id_index.h                         to read them, and to find a call or a tool again
+ *                     schema.h      a schema, for those that take less than JSON Schema: schema.c, schema_native.c
  *     answers         answer_from_D.c  an upstream's answer or event, into the flow (flow.h: flow.c, flow_balance.c)
  *                     answer_to_D.c    the flow as a client's answer or events, with flow_put.c
+ *     both ways       identity.h    tools that upstreams know by another name than the client
  *   acog/dialect.h    facts, where the bytes are kept or judged:
  *                     request.c request_content.c pin.c strip.c  a client's body for an upstream of its own dialect
  *                     answer.c stream.c stream_D.c content.h     what an answer is, and whether it may end
@@ -166,14 +168,14 @@ enum acog_field {
     ACOG_FIELD_COUNT
 };
 
+/* A field's name in a dialect; empty: it has none. */
+struct acog_view acog_field_name(enum acog_field field, enum acog_dialect dialect);
+
 /* What becomes of a field that the upstream's dialect has no name for (decision 14). */
 enum acog_field_lost {
     ACOG_LOST_DROPPED = 0, /* named to the client */
     ACOG_LOST_REFUSED,
 };
-
-#define ACOG_CALLS_OF_TURN_MAX  1024 /* more are refused */
-#define ACOG_UNKNOWN_FIELDS_MAX 64   /* names that are kept; later ones are dropped unnamed */
 
 /* A client's field that none of this has a place for: dropped and named, once. */
 struct acog_unknown_field {
@@ -208,7 +210,11 @@ struct acog_conversation {
     struct acog_unknown_field *unknown;
 };
 
-/* Adds a part to the turn that is under way, or begins one: what keeps neighbours together. NULL: no memory. */
+/* -- the builder, for readers ----------------------------------------------------------------------- */
+
+#define ACOG_CALLS_OF_TURN_MAX  1024 /* more calls in one turn are refused */
+#define ACOG_UNKNOWN_FIELDS_MAX 64   /* names that are kept; later ones are dropped unnamed */
+
 struct acog_conversation_builder {
     struct acog_arena *arena;
     struct acog_conversation *conversation;
@@ -218,6 +224,8 @@ struct acog_conversation_builder {
     enum acog_code code;         /* the first thing that went wrong; later calls do nothing */
 };
 
+/* A part of the turn that is under way if it has that role, else of a new one: what keeps neighbours together. Of the
+ * leading system texts; of a result; a tool. NULL: no memory, or something went wrong before. */
 struct acog_part *acog_builder_part(struct acog_conversation_builder *builder,
                                     enum acog_turn_role role, enum acog_part_kind kind);
 struct acog_part *acog_builder_system(struct acog_conversation_builder *builder);
@@ -232,12 +240,10 @@ void acog_builder_field(struct acog_conversation_builder *builder, enum acog_dia
 /* A field that nothing has a place for, by its name: dropped and named. */
 void acog_builder_unknown(struct acog_conversation_builder *builder, struct acog_json_value name);
 
-/* Likewise a member of an object or of a list's, by what stands before the dot and after it: "tools", `key`. */
+/* Likewise a member of an object, or of the objects of a list, as "tools.strict": `object` and `key`. Nothing where the
+ * key is no STRING. */
 void acog_builder_unknown_member(struct acog_conversation_builder *builder, struct acog_view object,
                                  struct acog_json_value key);
-
-/* A field's name in a dialect; empty: it has none. */
-struct acog_view acog_field_name(enum acog_field field, enum acog_dialect dialect);
 
 /* Likewise each member that is not among the `count` known ones, of a value that is an object. Null, false and an empty
  * list say nothing that could be lost. */
@@ -254,12 +260,13 @@ void acog_problem_set_list(struct acog_request_problem *problem, const char *fmt
 void acog_builder_refuse(struct acog_conversation_builder *builder, const char *fmt, ...)
     ACOG_PRINTF(2, 3);
 
-/* What holds for every conversation, once all was read: orders the parts of each turn, moves cache markers off empty
- * texts, checks the tool history (each result answers a call before it, each call but the last turn's has a result:
- * decision 13) and fills the results' names in, checks tool_choice against the tools (B09). */
+/* What holds for every conversation, once all was read: brings results to their calls, orders the parts of each turn,
+ * moves cache markers off empty texts, checks the tool history (each result answers a call before it, each call but the
+ * last turn's has a result: decision 13) and fills the results' names in, takes the foreign tools out of the others and
+ * checks tool_choice against both (B09). */
 void acog_builder_finish(struct acog_conversation_builder *builder);
 
-/* -- readers and writers --------------------------------------------------------------------------- */
+/* -- readers --------------------------------------------------------------------------------------- */
 
 /* `body` is an object whose text was checked. */
 void acog_chat_read_conversation(struct acog_conversation_builder *builder,
@@ -269,100 +276,10 @@ void acog_messages_read_conversation(struct acog_conversation_builder *builder,
 void acog_responses_read_conversation(struct acog_conversation_builder *builder,
                                       struct acog_json_value body);
 
-#define ACOG_DROPPED_NAME_MAX  64  /* of one field's name in the header */
-#define ACOG_DROPPED_BYTES_MAX 250 /* of all of them: what the header shows */
-
-/* A request being written: appends fail softly, the first failure is kept. */
-struct acog_request_writer {
-    const struct acog_conversation *conversation;
-    struct acog_translation *translation;
-    struct acog_arena *arena;
-    struct acog_buffer *out;
-    struct acog_buffer dropped; /* names, ", " between them */
-    struct acog_tool_identity
-        *identities; /* the conversation's, and of each tool whose name is not taken */
-    enum acog_code code;
-};
-
-void acog_put(struct acog_request_writer *writer, struct acog_view bytes);
-void acog_put_format(struct acog_request_writer *writer, const char *fmt, ...) ACOG_PRINTF(2, 3);
-
-/* The text as what stands between the quotes of a JSON string. */
-void acog_put_inside(struct acog_request_writer *writer, struct acog_text text);
-
-/* The text as a JSON STRING with its quotes, whatever form it has. */
-void acog_put_string(struct acog_request_writer *writer, struct acog_text text);
-
-/* The text's characters; empty also once the writer failed. */
-struct acog_view acog_writer_characters(struct acog_request_writer *writer, struct acog_text text);
-
-/* The text as it is: a JSON value out of a string that holds it. */
-void acog_put_decoded(struct acog_request_writer *writer, struct acog_text text);
-
-/* The user between `before` and `after`, or named as lost where the provider takes no name of that length. */
-void acog_put_user(struct acog_request_writer *writer, struct acog_view before,
-                   struct acog_view after, size_t bytes_max);
-
-#define ACOG_OPENAI_USER_BYTES_MAX ((size_t)64) /* "string_above_max_length" beyond */
-
-/* `,"name":value`, or nothing where the value is absent. */
-void acog_put_member(struct acog_request_writer *writer, struct acog_view name,
-                     struct acog_json_value value);
+/* -- what an upstream can be told ------------------------------------------------------------------ */
 
 /* Whether the API takes a function of that name. */
 bool acog_tool_name_fits(enum acog_dialect dialect, struct acog_view name);
-
-/* Finds a name for each tool whose own the upstream does not take (writer->identities). */
-void acog_put_prepare_tool_names(struct acog_request_writer *writer);
-
-/* The name of a function as a STRING, as the upstream takes it. */
-void acog_put_tool_name(struct acog_request_writer *writer, struct acog_text name);
-
-/* `,"tool_choice":…` and `,"parallel_tool_calls":false`, as both dialects of OpenAI have them but for what stands around
- * the name of a chosen tool. */
-void acog_put_openai_tool_choice(struct acog_request_writer *writer, struct acog_view before_name,
-                                 struct acog_view after_name);
-
-/* A call's id as a STRING: one that is too long for the API is cut to its beginning and a hash of all, the same for the
- * call and its result. */
-void acog_put_openai_call_id(struct acog_request_writer *writer, struct acog_text id,
-                             size_t bytes_max);
-
-/* What both say of a schema that an answer is held to: `"name":…,"schema":…` and what else is known. */
-void acog_put_openai_schema(struct acog_request_writer *writer);
-
-/* A medium's address, or its bytes as a data URL: a STRING. The name that OpenAI wants beside a file's bytes: likewise. */
-void acog_put_openai_url(struct acog_request_writer *writer, const struct acog_media *media);
-void acog_put_openai_file_name(struct acog_request_writer *writer, const struct acog_media *media);
-
-/* Names a client's field (in the client's dialect's spelling) that is not sent; once each. */
-void acog_put_dropped(struct acog_request_writer *writer, struct acog_view name);
-
-/* The same for a field that each dialect of clients has a name of its own for. */
-void acog_put_lost(struct acog_request_writer *writer, struct acog_view chat,
-                   struct acog_view messages, struct acog_view responses);
-
-/* A part's cache marker, where it has one: no other dialect has a place for it. `leading`: it is of `system`. */
-void acog_put_cache_lost(struct acog_request_writer *writer, const struct acog_part *part,
-                         bool leading);
-
-/* How hard to think is not sent, or not as it was asked: names the field in which the client said it. */
-void acog_put_reasoning_lost(struct acog_request_writer *writer);
-
-/* Whether the model's rules take a field; that it is lost, named; its value, within the rules. For writers that place a
- * field themselves. */
-bool acog_put_takes(const struct acog_request_writer *writer, enum acog_field field);
-void acog_put_field_lost(struct acog_request_writer *writer, enum acog_field field);
-void acog_put_field_value(struct acog_request_writer *writer, enum acog_field field);
-
-/* Each field of field.def that is present: `,"name":value` where the dialect has a name without a dot and the model's
- * rules take it, else it is named as dropped. Gemini writes its own. Also names the unknown ones. */
-void acog_put_fields(struct acog_request_writer *writer, enum acog_dialect dialect);
-
-void acog_chat_write_conversation(struct acog_request_writer *writer);
-void acog_messages_write_conversation(struct acog_request_writer *writer);
-void acog_responses_write_conversation(struct acog_request_writer *writer);
-void acog_gemini_write_conversation(struct acog_request_writer *writer);
 
 /* What is told of it. A call that must be made leaves no text to be held to a format: one that the model cannot be held to
  * beside tools is left out. */

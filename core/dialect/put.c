@@ -1,6 +1,7 @@
 /* put.c - what all writers of requests share. */
+#include "put.h"
+
 #include "acog/contract.h"
-#include "conversation.h"
 #include "id_index.h"
 #include "schema.h"
 

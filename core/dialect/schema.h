@@ -23,7 +23,7 @@
 #ifndef ACOG_CORE_DIALECT_SCHEMA_H
 #define ACOG_CORE_DIALECT_SCHEMA_H
 
-#include "conversation.h"
+#include "put.h"
 
 #define ACOG_SCHEMA_BYTES_MAX ((size_t)256 * 1024) /* a larger one is not looked into */
 #define ACOG_SCHEMA_DEPTH_MAX 32                   /* of schemas in schemas */

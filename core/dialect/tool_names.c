@@ -9,8 +9,8 @@
  * choice and the history, and a call comes back under the client's own. No two tools are told as one: where that name is
  * another's, the hash is counted up.
  */
-#include "conversation.h"
 #include "id_index.h"
+#include "put.h"
 
 #include <string.h>
 

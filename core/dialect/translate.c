@@ -3,8 +3,8 @@
 
 #include "acog/contract.h"
 #include "acog/memory.h"
-#include "conversation.h"
 #include "flow.h"
+#include "put.h"
 
 /* -- requests -------------------------------------------------------------------------------------- */
 

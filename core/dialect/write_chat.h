@@ -2,7 +2,7 @@
 #ifndef ACOG_CORE_DIALECT_WRITE_CHAT_H
 #define ACOG_CORE_DIALECT_WRITE_CHAT_H
 
-#include "conversation.h"
+#include "put.h"
 
 /* Appends `[…]`: the system texts and all turns. */
 void acog_chat_write_messages(struct acog_request_writer *writer);

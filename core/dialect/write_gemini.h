@@ -4,7 +4,7 @@
 #ifndef ACOG_CORE_DIALECT_WRITE_GEMINI_H
 #define ACOG_CORE_DIALECT_WRITE_GEMINI_H
 
-#include "conversation.h"
+#include "put.h"
 
 /* `"contents":[…]` and, if there is any, `,"systemInstruction":{…}`. */
 void acog_gemini_put_contents(struct acog_request_writer *writer);

@@ -2,7 +2,7 @@
 #ifndef ACOG_CORE_DIALECT_WRITE_MESSAGES_H
 #define ACOG_CORE_DIALECT_WRITE_MESSAGES_H
 
-#include "conversation.h"
+#include "put.h"
 
 /* `,"system":[…]` if there is any, and `,"messages":[…]`. */
 void acog_messages_put_turns(struct acog_request_writer *request);

@@ -2,7 +2,7 @@
 #ifndef ACOG_CORE_DIALECT_WRITE_RESPONSES_H
 #define ACOG_CORE_DIALECT_WRITE_RESPONSES_H
 
-#include "conversation.h"
+#include "put.h"
 
 /* `"input":[…]`, the turns as items. */
 void acog_responses_put_input(struct acog_request_writer *writer);

@@ -1,4 +1,5 @@
 /* fits_test.c - what of a conversation cannot be told to others, and what is named as left out (put.c). */
+#include "core/dialect/put.h"
 #include "tests/unit/dialect/conversation_built.h"
 
 static void assert_unfit(struct scene *scene, const char *why)
