@@ -52,7 +52,7 @@ static const struct acog_view part_names[ACOG_CONTENT_MEMBER_COUNT] = {
 
 static bool is_string(struct acog_json_value value)
 {
-    return value.type == ACOG_JSON_STRING && acog_json_present(value);
+    return value.type == ACOG_JSON_STRING;
 }
 
 static bool is_type(struct acog_json_value type, const char *word)
