@@ -191,8 +191,8 @@ struct acog_conversation {
     bool unfaithful_choices;      /* n above 1 */
     struct acog_part_list system; /* TEXT parts, leading */
     struct acog_turn *turns;
-    struct acog_tool *tools;
-    struct acog_tool *foreign_tools;       /* the foreign ones of them, once all was read */
+    struct acog_tool *tools;               /* once all was read, those that the client runs */
+    struct acog_tool *foreign_tools;       /* and the others: none before */
     struct acog_tool_identity *identities; /* of all tools that have one, the offered ones or not */
     enum acog_tool_choice tool_choice;
     enum acog_answer_format format;

@@ -6,6 +6,9 @@
  * character that is not legal; where that is too long, or another tool has it, as its first 55 characters, "_" and
  * eight digits of a hash of both names. A text is that function's one argument. The tool's identity is kept beside what
  * is told: a call comes back under it, and calls of the history go up under the name that is told.
+ *
+ * The readers of Responses requests make such identities, whichever the upstream is; writers add one for each tool of any
+ * client whose name their upstream does not take (tool_names.c).
  */
 #ifndef ACOG_CORE_DIALECT_IDENTITY_H
 #define ACOG_CORE_DIALECT_IDENTITY_H
@@ -17,9 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ACOG_IDENTITIES_MAX    512 /* of a request; OpenAI takes a quarter as many tools */
-#define ACOG_IDENTITY_NAME_MAX 256 /* of each name, in bytes */
-#define ACOG_IDENTITY_TOLD_MAX 64
+#define ACOG_IDENTITIES_MAX    512     /* of a request; OpenAI takes a quarter as many tools */
+#define ACOG_IDENTITY_NAME_MAX 256     /* of each name, in bytes */
+#define ACOG_IDENTITY_TOLD_MAX 64      /* what every upstream takes, in bytes */
 #define ACOG_IDENTITY_ARGUMENT "input" /* of a text */
 
 struct acog_tool_identity {
@@ -34,11 +37,11 @@ struct acog_tool_identity {
 /* With the hash of both, and no name yet that is told. Both are lent. */
 struct acog_tool_identity acog_identity_make(struct acog_view name_space, struct acog_view name);
 
-/* The name to tell. `cut`: with the hash, however long it is. */
+/* The name to tell, in `memory`. `cut`: with the hash, however long it is. */
 struct acog_view acog_identity_told_name(const struct acog_tool_identity *identity, bool cut,
                                          char memory[ACOG_IDENTITY_TOLD_MAX]);
 
-/* NULL: it is none of the list. */
+/* By the client's names (and their hash), or by the name that is told. NULL: it is none of the list. */
 const struct acog_tool_identity *acog_identity_find(const struct acog_tool_identity *list,
                                                     const struct acog_tool_identity *same);
 const struct acog_tool_identity *acog_identity_find_told(const struct acog_tool_identity *list,

@@ -6,6 +6,11 @@
 
 #include "acog/json.h"
 
+/* A name of ours as a STRING, for what is dropped inside an object. */
+#define ACOG_LEAF_NAME(text)                                                       \
+    ((struct acog_json_value){.raw = {"\"" text "\"", sizeof("\"" text "\"") - 1}, \
+                              .type = ACOG_JSON_STRING})
+
 /* There, and not null: the official SDKs send null for what is not given. */
 static inline bool acog_leaf_is_given(struct acog_json_value value)
 {

@@ -13,11 +13,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A name of ours, for what is dropped inside an object. */
-#define NAME(text)                                                                 \
-    ((struct acog_json_value){.raw = {"\"" text "\"", sizeof("\"" text "\"") - 1}, \
-                              .type = ACOG_JSON_STRING})
-
 static struct acog_json_value string_or_none(struct acog_json_value value)
 {
     return acog_leaf_of_type(value, ACOG_JSON_STRING);
@@ -78,7 +73,8 @@ static void read_text_settings(struct acog_conversation_builder *builder,
     if (text.type == ACOG_JSON_OBJECT) {
         acog_json_members(text, names, found, COUNT(names));
         read_format(builder, found[0]);
-        acog_builder_field(builder, ACOG_DIALECT_RESPONSES, NAME("text.verbosity"), found[1]);
+        acog_builder_field(builder, ACOG_DIALECT_RESPONSES, ACOG_LEAF_NAME("text.verbosity"),
+                           found[1]);
         acog_builder_unknown_members(builder, ACOG_VIEW("text"), text, names, COUNT(names));
     }
 }
@@ -91,7 +87,7 @@ static void read_reasoning_member(struct acog_conversation_builder *builder,
         wish->effort = acog_effort_of(cursor->value);
         wish->off = wish->effort == ACOG_EFFORT_NONE;
         if (wish->effort == ACOG_EFFORT_COUNT) {
-            acog_builder_unknown(builder, NAME("reasoning.effort"));
+            acog_builder_unknown(builder, ACOG_LEAF_NAME("reasoning.effort"));
         }
     } else if (acog_json_key_is(cursor, ACOG_VIEW("summary")) ||
                acog_json_key_is(cursor, ACOG_VIEW("generate_summary"))) {
@@ -227,7 +223,7 @@ void acog_responses_read_conversation(struct acog_conversation_builder *builder,
     refuse_kept_state(builder, body);
     conversation->stream = found[ACOG_MEMBER_STREAM].type == ACOG_JSON_TRUE;
     conversation->parallel_off = found[ACOG_MEMBER_PARALLEL].type == ACOG_JSON_FALSE;
-    acog_builder_user(builder, NAME("user"), found[ACOG_MEMBER_USER]);
+    acog_builder_user(builder, ACOG_LEAF_NAME("user"), found[ACOG_MEMBER_USER]);
     if (!acog_leaf_whole_number(found[ACOG_MEMBER_MAX_TOKENS], &conversation->max_tokens)) {
         conversation->max_tokens = -1;
     }

@@ -17,11 +17,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A name of ours, for what is dropped inside an object. */
-#define NAME(text)                                                                 \
-    ((struct acog_json_value){.raw = {"\"" text "\"", sizeof("\"" text "\"") - 1}, \
-                              .type = ACOG_JSON_STRING})
-
 /* -- tools ----------------------------------------------------------------------------------------- */
 
 struct tools_reader {
@@ -228,7 +223,7 @@ static void read_custom(struct tools_reader *reader, struct acog_json_value valu
     tool->cache = acog_leaf_of_type(found[ACOG_FOUND_CACHE], ACOG_JSON_OBJECT);
     identify(reader, tool, true);
     if (!is_plain_text(found[ACOG_FOUND_FORMAT])) {
-        acog_builder_unknown(reader->builder, NAME("tools.format"));
+        acog_builder_unknown(reader->builder, ACOG_LEAF_NAME("tools.format"));
     }
     acog_builder_unknown_members(reader->builder, ACOG_VIEW("tools"), value, names, COUNT(names));
 }
@@ -291,7 +286,7 @@ static void read_namespace(struct tools_reader *reader, struct acog_json_value v
     reader->about = acog_leaf_of_type(found[ACOG_FOUND_DESCRIPTION], ACOG_JSON_STRING);
     if (reader->about.raw.len > NAMESPACE_DESCRIPTION_MAX) {
         reader->about = (struct acog_json_value){.escaped = false};
-        acog_builder_unknown(reader->builder, NAME("tools.description"));
+        acog_builder_unknown(reader->builder, ACOG_LEAF_NAME("tools.description"));
     }
     reader->name_space = characters_of(reader->builder, found[ACOG_FOUND_NAMESPACE_NAME]);
     reader->inside = true;

@@ -37,11 +37,12 @@ bool acog_tool_name_fits(enum acog_dialect dialect, struct acog_view name)
 /* The client's name, where the upstream does not take it and no reader has found another; else empty. */
 static struct acog_view unfit_name(struct acog_request_writer *writer, const struct acog_tool *tool)
 {
-    struct acog_view name = {0};
-    if (tool->identity == NULL && tool->foreign.len == 0) {
-        name = acog_writer_characters(writer, acog_text_of(tool->name));
+    const struct acog_view none = {0};
+    if (tool->identity != NULL) {
+        return none;
     }
-    return acog_tool_name_fits(writer->translation->upstream, name) ? (struct acog_view){0} : name;
+    struct acog_view name = acog_writer_characters(writer, acog_text_of(tool->name));
+    return acog_tool_name_fits(writer->translation->upstream, name) ? none : name;
 }
 
 static void identify(struct acog_request_writer *writer, struct acog_view name,
