@@ -13,7 +13,7 @@
  *                     write_D.c     a conversation as an upstream's body, with put.h: put.c, tool_names.c
  *                     text.h opaque.h media.h effort.h user.h   leaves, as more than one dialect has them
  *                     leaf.h id_index.h                         to read them, and to find a call or a tool again
- *                     schema.h      a schema, for those that take less than JSON Schema: schema.c, schema_native.c
+ *                     schema.h      a schema, for those that take less than JSON Schema: schema.c, schema_*.c
  *     answers         answer_from_D.c  an upstream's answer or event, into the flow (flow.h: flow.c, flow_balance.c)
  *                     answer_to_D.c    the flow as a client's answer or events, with flow_put.c
  *     both ways       identity.h    tools that upstreams know by another name than the client

@@ -1,8 +1,9 @@
 /* schema.h - private to core/dialect: JSON schemas that clients wrote, for APIs that take less than JSON Schema.
  *
- *   OpenAI, strict     a subset: a schema is of it or is not, nothing is rewritten
- *   Anthropic, native  a subset, into which most schemas can be rewritten (output_config.format, strict tools)
- *   Gemini             any schema, but for what stands beside a $ref
+ *   OpenAI, strict     a subset: a schema is of it or is not, nothing is rewritten (schema_strict.c)
+ *   Anthropic, native  a subset, into which most schemas can be rewritten: output_config.format, strict tools
+ *                      (schema_native.c)
+ *   Gemini             any schema, but for what stands beside a $ref (these: schema_put.c)
  *   OpenAI, tools      any schema, but for an object that names no properties, and an array that does not say of what
  *   Anthropic, tools   any schema with a type
  *
