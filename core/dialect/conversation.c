@@ -282,6 +282,16 @@ static void drop_blank(struct acog_part_list *list)
     }
 }
 
+struct acog_view acog_builder_characters(struct acog_conversation_builder *builder,
+                                         struct acog_text text)
+{
+    struct acog_view characters = {0};
+    if (builder->code == ACOG_OK) {
+        builder->code = acog_text_characters(text, builder->arena, &characters);
+    }
+    return characters;
+}
+
 /* -- tool history (decision 13) -------------------------------------------------------------------- */
 
 static bool same_text(struct acog_conversation_builder *builder, struct acog_text a,
@@ -303,10 +313,8 @@ static bool same_text(struct acog_conversation_builder *builder, struct acog_tex
 /* An id as characters, once and for all: it is compared with others. */
 static void settle_id(struct acog_conversation_builder *builder, struct acog_part *part)
 {
-    struct acog_view id = {0};
-    if (part->id.escaped && builder->code == ACOG_OK) {
-        builder->code = acog_text_characters(part->id, builder->arena, &id);
-        part->id = acog_text_plain(id);
+    if (part->id.escaped) {
+        part->id = acog_text_plain(acog_builder_characters(builder, part->id));
     }
 }
 
@@ -600,12 +608,9 @@ static void check_choice(struct acog_conversation_builder *builder)
     if (conversation->tool_choice != ACOG_TOOL_CHOICE_NAMED) {
         return;
     }
-    struct acog_text wanted = acog_text_of(conversation->tool_choice_name);
-    struct acog_view characters = {0};
-    builder->code = builder->code == ACOG_OK
-                        ? acog_text_characters(wanted, builder->arena, &characters)
-                        : builder->code;
-    wanted = acog_text_plain(characters); /* once: it is compared with each */
+    /* Once: it is compared with each. */
+    struct acog_text wanted = acog_text_plain(
+        acog_builder_characters(builder, acog_text_of(conversation->tool_choice_name)));
     if (is_declared(builder, conversation->tools, wanted)) {
         return;
     }

@@ -212,8 +212,11 @@ struct acog_conversation {
 
 /* -- the builder, for readers ----------------------------------------------------------------------- */
 
-#define ACOG_CALLS_OF_TURN_MAX  1024 /* more calls in one turn are refused */
-#define ACOG_UNKNOWN_FIELDS_MAX 64   /* names that are kept; later ones are dropped unnamed */
+/* Of a turn, and of a tool_choice: more are refused. OpenAI takes half as many tools. */
+#define ACOG_CALLS_OF_TURN_MAX 1024
+#define ACOG_ALLOWED_TOOLS_MAX 256
+
+#define ACOG_UNKNOWN_FIELDS_MAX 64 /* names that are kept; later ones are dropped unnamed */
 
 struct acog_conversation_builder {
     struct acog_arena *arena;
@@ -232,6 +235,10 @@ struct acog_part *acog_builder_system(struct acog_conversation_builder *builder)
 struct acog_part *acog_builder_result_part(struct acog_conversation_builder *builder,
                                            struct acog_part *result, enum acog_part_kind kind);
 struct acog_tool *acog_builder_tool(struct acog_conversation_builder *builder);
+
+/* The text's characters; empty also once something went wrong. */
+struct acog_view acog_builder_characters(struct acog_conversation_builder *builder,
+                                         struct acog_text text);
 
 /* Puts the value into fields[] if the dialect has a field of that name, else among the unknown. Null is absent. */
 void acog_builder_field(struct acog_conversation_builder *builder, enum acog_dialect dialect,

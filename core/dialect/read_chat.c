@@ -7,8 +7,7 @@
 #include "leaf.h"
 #include "user.h"
 
-#define STOPS_MAX         256 /* more are no request */
-#define ALLOWED_TOOLS_MAX 256 /* in a tool_choice; OpenAI takes half as many tools */
+#define STOPS_MAX 256 /* more are no request */
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -167,7 +166,7 @@ static struct acog_json_value name_in(struct acog_json_value object)
 
 /* The names in a list of allowed tools, as written. */
 struct allowed_names {
-    struct acog_view names[ALLOWED_TOOLS_MAX];
+    struct acog_view names[ACOG_ALLOWED_TOOLS_MAX];
     size_t count;
 };
 
@@ -177,7 +176,7 @@ static bool read_allowed_names(struct acog_json_value list, struct allowed_names
     struct acog_json_cursor cursor = acog_json_enter(list);
     allowed->count = 0;
     while (!cursor.object && acog_json_next(&cursor)) {
-        if (allowed->count == ALLOWED_TOOLS_MAX) {
+        if (allowed->count == ACOG_ALLOWED_TOOLS_MAX) {
             return false;
         }
         allowed->names[allowed->count++] = name_in(cursor.value).raw;

@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#define ALLOWED_TOOLS_MAX 256 /* in a tool_choice; OpenAI takes half as many tools */
 #define NAMESPACE_DESCRIPTION_MAX \
     1024 /* in bytes: it is told with each function of the namespace */
 
@@ -50,20 +49,10 @@ static void refuse_tool(struct tools_reader *reader, const char *what)
                         reader->inside ? reader->inner : reader->index, what);
 }
 
-static struct acog_view characters_of(struct acog_conversation_builder *builder,
-                                      struct acog_json_value string)
-{
-    struct acog_view characters = {0};
-    if (builder->code == ACOG_OK) {
-        builder->code = acog_text_characters(acog_text_of(string), builder->arena, &characters);
-    }
-    return characters;
-}
-
 static void identify(struct tools_reader *reader, struct acog_tool *tool, bool custom)
 {
     struct acog_conversation_builder *builder = reader->builder;
-    struct acog_view name = characters_of(builder, tool->name);
+    struct acog_view name = acog_builder_characters(builder, acog_text_of(tool->name));
     if (name.len > ACOG_IDENTITY_NAME_MAX || reader->name_space.len > ACOG_IDENTITY_NAME_MAX) {
         refuse_tool(reader, ": a name is longer than 256 bytes");
     } else if (reader->identity_count == ACOG_IDENTITIES_MAX) {
@@ -288,7 +277,8 @@ static void read_namespace(struct tools_reader *reader, struct acog_json_value v
         reader->about = (struct acog_json_value){.escaped = false};
         acog_builder_unknown(reader->builder, ACOG_LEAF_NAME("tools.description"));
     }
-    reader->name_space = characters_of(reader->builder, found[ACOG_FOUND_NAMESPACE_NAME]);
+    reader->name_space =
+        acog_builder_characters(reader->builder, acog_text_of(found[ACOG_FOUND_NAMESPACE_NAME]));
     reader->inside = true;
     read_members(reader, found[ACOG_FOUND_TOOLS]);
     reader->inside = false;
@@ -371,7 +361,8 @@ static void tell_names(struct acog_conversation_builder *builder)
     for (struct acog_tool *tool = tools; tool != NULL && builder->code == ACOG_OK;
          tool = tool->next) {
         if (tool->identity == NULL) {
-            acog_id_index_add(&taken, characters_of(builder, tool->name), tool);
+            acog_id_index_add(&taken, acog_builder_characters(builder, acog_text_of(tool->name)),
+                              tool);
         }
     }
     for (struct acog_tool *tool = tools; tool != NULL && builder->code == ACOG_OK;
@@ -428,7 +419,8 @@ struct acog_text acog_responses_told_name(struct acog_conversation_builder *buil
 {
     char memory[ACOG_IDENTITY_TOLD_MAX];
     struct acog_tool_identity called =
-        acog_identity_make(characters_of(builder, name_space), characters_of(builder, name));
+        acog_identity_make(acog_builder_characters(builder, acog_text_of(name_space)),
+                           acog_builder_characters(builder, acog_text_of(name)));
     const struct acog_tool_identity *known =
         acog_identity_find(builder->conversation->identities, &called);
     if (known != NULL) {
@@ -478,7 +470,7 @@ static bool means(const struct choice *entry, const struct acog_tool *tool, stru
 
 /* The tools that a choice lets the model use. */
 struct allowed {
-    struct choice entries[ALLOWED_TOOLS_MAX];
+    struct choice entries[ACOG_ALLOWED_TOOLS_MAX];
     size_t count;
 };
 
@@ -493,8 +485,8 @@ static bool read_allowed(struct acog_conversation_builder *builder, struct acog_
         return false;
     }
     while (acog_json_next(&cursor)) {
-        if (allowed->count == ALLOWED_TOOLS_MAX) {
-            acog_builder_refuse(builder, "tool_choice.tools: more than %d", ALLOWED_TOOLS_MAX);
+        if (allowed->count == ACOG_ALLOWED_TOOLS_MAX) {
+            acog_builder_refuse(builder, "tool_choice.tools: more than %d", ACOG_ALLOWED_TOOLS_MAX);
             return false;
         }
         allowed->entries[allowed->count++] = choice_of(cursor.value);
@@ -505,8 +497,9 @@ static bool read_allowed(struct acog_conversation_builder *builder, struct acog_
 static bool is_allowed(struct acog_conversation_builder *builder, const struct acog_tool *tool,
                        const struct allowed *allowed)
 {
-    struct acog_view told =
-        tool->foreign.len > 0 ? tool->foreign : characters_of(builder, tool->name);
+    struct acog_view told = tool->foreign.len > 0
+                                ? tool->foreign
+                                : acog_builder_characters(builder, acog_text_of(tool->name));
     size_t i = 0;
     while (i < allowed->count && !means(&allowed->entries[i], tool, told)) {
         i++;
@@ -542,7 +535,8 @@ static struct acog_json_value chosen_name(struct acog_conversation_builder *buil
     const struct acog_tool *tool = builder->conversation->tools;
     const struct acog_tool *chosen = NULL;
     for (; tool != NULL && builder->code == ACOG_OK; tool = tool->next) {
-        if (tool->foreign.len > 0 || !means(choice, tool, characters_of(builder, tool->name))) {
+        if (tool->foreign.len > 0 ||
+            !means(choice, tool, acog_builder_characters(builder, acog_text_of(tool->name)))) {
             continue;
         }
         if (tool->identity == NULL) {
