@@ -168,7 +168,10 @@ static void put_call_id(struct acog_request_writer *writer, struct acog_text tex
     }
     size_t kept = 0;
     for (; kept < id.len && kept < sizeof(legal); kept++) {
-        legal[kept] = is_legal_id(acog_view_slice(id, kept, kept + 1)) ? id.ptr[kept] : '_';
+        legal[kept] = '_';
+        if (is_legal_id(acog_view_slice(id, kept, kept + 1))) {
+            legal[kept] = id.ptr[kept];
+        }
     }
     acog_put_format(writer, "\"%.*s_%016llx\"", (int)kept, legal,
                     (unsigned long long)acog_id_hash(id));
