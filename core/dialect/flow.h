@@ -12,7 +12,8 @@
  * whose arguments are not complete waits until they are; everything else goes through at once.
  *
  * It also counts what it sees (for an estimate where the provider gives no usage), puts the routing note before the
- * first part that is no reasoning, and gives the arguments of ACOG_SCHEMA_TOOL_NAME out as text (B20).
+ * first part that is no reasoning, gives the arguments of ACOG_SCHEMA_TOOL_NAME out as text (B20), and tells calls under
+ * the client's names of its tools (identity.h) and under ids of which no two are the same.
  */
 #ifndef ACOG_CORE_DIALECT_FLOW_H
 #define ACOG_CORE_DIALECT_FLOW_H
@@ -24,7 +25,7 @@
 
 #define ACOG_FLOW_WAITING_PARTS_MAX \
     128 /* parts that wait behind an open call; more: the answer is not sane */
-#define ACOG_FLOW_WAITING_BYTES_MAX ((size_t)8 * 1024 * 1024) /* of each */
+#define ACOG_FLOW_WAITING_BYTES_MAX ((size_t)8 * 1024 * 1024) /* of each, and of early sources */
 #define ACOG_FLOW_CALL_IDS_MAX      1024 /* of so many calls no two have one id */
 #define ACOG_FLOW_NAME_MAX          256  /* of ids, names, reasons: longer ones are cut */
 
