@@ -55,7 +55,7 @@ static void identify(struct tools_reader *reader, struct acog_tool *tool, bool c
     struct acog_view name = acog_builder_characters(builder, acog_text_of(tool->name));
     if (name.len > ACOG_IDENTITY_NAME_MAX || reader->name_space.len > ACOG_IDENTITY_NAME_MAX) {
         refuse_tool(reader, ": a name is longer than 256 bytes");
-    } else if (reader->identity_count == ACOG_IDENTITIES_MAX) {
+    } else if (reader->identity_count == ACOG_IDENTITIES_MAX && !reader->in_item) {
         refuse_tool(reader, ": more than 512 tools are custom or in namespaces");
     }
     struct acog_tool_identity *identity =
@@ -382,11 +382,102 @@ static void read_list(struct tools_reader *reader, struct acog_json_value tools)
     }
 }
 
+/* What two declarations of one tool have in common. */
+static struct acog_view key_of(struct acog_conversation_builder *builder,
+                               const struct acog_tool *tool)
+{
+    const struct acog_tool_identity *identity = tool->identity;
+    struct acog_view space = identity == NULL ? (struct acog_view){0} : identity->name_space;
+    struct acog_view name = identity == NULL
+                                ? acog_builder_characters(builder, acog_text_of(tool->name))
+                                : identity->name;
+    size_t bytes = 2 + ACOG_DIGITS_MAX + space.len + name.len;
+    struct acog_buffer key;
+    char *memory = acog_arena_take(builder->arena, bytes);
+    if (memory == NULL) {
+        builder->code = ACOG_NO_MEMORY;
+        return (struct acog_view){0};
+    }
+    acog_buffer_init_over(&key, memory, bytes);
+    enum acog_code code = acog_buffer_format(
+        &key, "%c%zu:", identity != NULL && identity->custom ? 'c' : 'f', space.len);
+    if (code == ACOG_OK) {
+        code = acog_buffer_append(&key, space);
+    }
+    if (code == ACOG_OK) {
+        code = acog_buffer_append(&key, name);
+    }
+    ACOG_ASSERT(code == ACOG_OK);
+    return acog_buffer_view(&key);
+}
+
+/* The later declaration in the place of the earlier one. */
+static void redeclare(struct acog_tool *earlier, const struct acog_tool *later)
+{
+    struct acog_tool *next = earlier->next;
+    *earlier = *later;
+    earlier->next = next;
+}
+
+/* The identities of those tools that are left. */
+static void link_identities(struct tools_reader *reader)
+{
+    struct acog_conversation *conversation = reader->builder->conversation;
+    reader->identity_end = &conversation->identities;
+    reader->identity_count = 0;
+    for (const struct acog_tool *tool = conversation->tools; tool != NULL; tool = tool->next) {
+        if (tool->identity != NULL) {
+            *reader->identity_end = tool->identity;
+            reader->identity_end = &tool->identity->next;
+            reader->identity_count++;
+        }
+    }
+    *reader->identity_end = NULL;
+    if (reader->identity_count > ACOG_IDENTITIES_MAX) {
+        acog_builder_refuse(reader->builder, "tools: more than 512 are custom or in namespaces");
+    }
+}
+
+/* Clients send the items of a conversation again and again, and each may declare what is declared: a tool is told once.
+ * `first` links the first tool of an item. */
+static void drop_redeclared(struct tools_reader *reader, struct acog_tool **first)
+{
+    struct acog_conversation_builder *builder = reader->builder;
+    struct acog_id_index known = {.room = 0};
+    size_t count = 0;
+    for (const struct acog_tool *tool = builder->conversation->tools; tool != NULL;
+         tool = tool->next) {
+        count++;
+    }
+    builder->code = acog_id_index_init(&known, count, builder->arena);
+    bool in_item = false;
+    struct acog_tool **link = &builder->conversation->tools;
+    while (builder->code == ACOG_OK && *link != NULL) {
+        struct acog_tool *tool = *link;
+        in_item = in_item || link == first;
+        struct acog_view key = key_of(builder, tool);
+        struct acog_tool *earlier = in_item ? acog_id_index_find(&known, key) : NULL;
+        if (earlier != NULL && tool->foreign.len == 0) {
+            redeclare(earlier, tool);
+            *link = tool->next;
+            continue;
+        }
+        if (tool->foreign.len == 0) {
+            acog_id_index_add(&known, key, tool);
+        }
+        link = &tool->next;
+    }
+    builder->tool_end = link;
+    link_identities(reader);
+}
+
 /* What a client declares on the way is declared from the beginning: no model minds. */
 static void read_items(struct tools_reader *reader, struct acog_json_value input)
 {
     static const struct acog_view names[] = {{"type", 4}, {"tools", 5}};
     struct acog_json_cursor cursor = acog_json_enter(input);
+    struct acog_tool **end = reader->builder->tool_end;
+    struct acog_tool **first = end == NULL ? &reader->builder->conversation->tools : end;
     reader->in_item = true;
     for (reader->item = 0; acog_json_next(&cursor); reader->item++) {
         struct acog_json_value found[COUNT(names)];
@@ -394,6 +485,9 @@ static void read_items(struct tools_reader *reader, struct acog_json_value input
         if (acog_json_text_is(found[0], ACOG_VIEW("additional_tools"))) {
             read_list(reader, found[1]);
         }
+    }
+    if (reader->builder->code == ACOG_OK && *first != NULL) {
+        drop_redeclared(reader, first);
     }
 }
 

@@ -68,6 +68,55 @@ static void an_item_of_the_input_may_declare_tools(void **state)
                "input[1].tools[0].name: must be a string");
 }
 
+#define ITEM(tools) "{'type':'additional_tools','tools':[" tools "]}"
+
+/* Codex sends the items of earlier turns again. */
+static void a_tool_that_an_item_declares_again_is_told_once(void **state)
+{
+    (void)state;
+    struct bench bench;
+    assert_int_equal(
+        read_body(
+            &bench,
+            "{'model':'m','tools':[" FUNCTION("f") "],'input':[" ITEM(FUNCTION("g") "," CUSTOM("c") "," SPACE("n", FUNCTION("f") "," CUSTOM("f"))) ",{'role':'user','content':'x'}," ITEM(
+                SPACE("n", FUNCTION("f")) "," CUSTOM("c") "," FUNCTION(
+                    "f") ",{'type':'function','name':'\\u0067','description':'new'}") "," ITEM(FUNCTION("h")) "]}"),
+        ACOG_OK);
+    const char *const names[] = {"'f'", "'\\u0067'", "'c'", "'n__f'"};
+    const struct acog_tool *tool = bench.conversation->tools;
+    for (size_t i = 0; i < 4; i++, tool = tool->next) {
+        assert_true(is(tool->name, names[i]));
+    }
+    assert_true(is(bench.conversation->tools->next->description, "'new'"));
+    assert_true(tool->identity->custom && is(tool->next->name, "'h'"));
+    assert_null(tool->next->next);
+    const struct acog_tool_identity *identity = bench.conversation->identities;
+    assert_null(identity->next->next->next);
+    end(&bench);
+}
+
+static void tools_that_are_declared_again_do_not_count_again(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct acog_buffer body;
+    acog_buffer_init(&body, (size_t)1 << 20U);
+    assert_int_equal(acog_buffer_append(&body, ACOG_VIEW("{'model':'m','input':[")), ACOG_OK);
+    for (unsigned i = 0; i <= ACOG_IDENTITIES_MAX; i++) {
+        assert_int_equal(
+            acog_buffer_format(&body, ITEM(CUSTOM("c%u")) ",", i % ACOG_IDENTITIES_MAX), ACOG_OK);
+    }
+    size_t items = body.len;
+    assert_int_equal(acog_buffer_append(&body, ACOG_VIEW("{'role':'user','content':'x'}]}\0")),
+                     ACOG_OK);
+    assert_int_equal(read_body(&bench, body.ptr), ACOG_OK);
+    end(&bench);
+    body.len = items;
+    assert_int_equal(acog_buffer_append(&body, ACOG_VIEW(ITEM(CUSTOM("d")) "]}\0")), ACOG_OK);
+    is_refused(body.ptr, "tools: more than 512 are custom or in namespaces");
+    acog_buffer_fini(&body);
+}
+
 static void a_function_is_flat_and_any_other_tool_is_refused_by_its_type(void **state)
 {
     (void)state;
@@ -378,11 +427,12 @@ static void read_many(void *user)
 static void each_allocation_may_fail(void **state)
 {
     (void)state;
-    char *body =
-        with_quotes("{'model':'m','input':[{'role':'user','content':'x'},{'type':"
-                    "'custom_tool_call','call_id':'1','name':'\\u0063','namespace':'a',"
-                    "'input':'i'},{'type':'custom_tool_call_output','call_id':'1',"
-                    "'output':'o'}]" MANY_TOOLS ",'tool_choice':{'type':'function','name':'g'}}");
+    char *body = with_quotes("{'model':'m','input':[{'role':'user','content':'x'},{'type':"
+                             "'custom_tool_call','call_id':'1','name':'\\u0063','namespace':'a',"
+                             "'input':'i'},{'type':'custom_tool_call_output','call_id':'1',"
+                             "'output':'o'}," ITEM(FUNCTION("i")) "," ITEM(
+                                 FUNCTION("i")) "]" MANY_TOOLS
+                                                ",'tool_choice':{'type':'function','name':'g'}}");
     assert_true(memory_sweep(read_many, body, 1) > 0);
     free(body);
 }
@@ -391,6 +441,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_item_of_the_input_may_declare_tools),
+        cmocka_unit_test(a_tool_that_an_item_declares_again_is_told_once),
+        cmocka_unit_test(tools_that_are_declared_again_do_not_count_again),
         cmocka_unit_test(a_function_is_flat_and_any_other_tool_is_refused_by_its_type),
         cmocka_unit_test(a_tool_choice_has_many_forms),
         cmocka_unit_test(allowed_tools_are_the_only_ones_that_are_told),

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES_MAX ((size_t)1 << 18U)
+#define BYTES_MAX ((size_t)1 << 20U)
 
 struct bench {
     struct acog_arena arena;
