@@ -112,6 +112,25 @@ struct acog_tool *acog_builder_tool(struct acog_conversation_builder *builder)
     return tool;
 }
 
+bool acog_turn_has(const struct acog_turn *turn, enum acog_part_kind kind)
+{
+    const struct acog_part *part = turn->parts.first;
+    while (part != NULL && part->kind != kind) {
+        part = part->next;
+    }
+    return part != NULL;
+}
+
+struct acog_view acog_builder_characters(struct acog_conversation_builder *builder,
+                                         struct acog_text text)
+{
+    struct acog_view characters = {0};
+    if (builder->code == ACOG_OK) {
+        builder->code = acog_text_characters(text, builder->arena, &characters);
+    }
+    return characters;
+}
+
 /* -- fields ---------------------------------------------------------------------------------------- */
 
 struct acog_view acog_field_name(enum acog_field field, enum acog_dialect dialect)
@@ -282,16 +301,6 @@ static void drop_blank(struct acog_part_list *list)
     }
 }
 
-struct acog_view acog_builder_characters(struct acog_conversation_builder *builder,
-                                         struct acog_text text)
-{
-    struct acog_view characters = {0};
-    if (builder->code == ACOG_OK) {
-        builder->code = acog_text_characters(text, builder->arena, &characters);
-    }
-    return characters;
-}
-
 /* -- tool history (decision 13) -------------------------------------------------------------------- */
 
 static bool same_text(struct acog_conversation_builder *builder, struct acog_text a,
@@ -456,22 +465,14 @@ static void move_results(struct acog_turn *turn, struct acog_part_list *results)
     turn->parts = others;
 }
 
-static bool has_result(const struct acog_turn *turn)
-{
-    const struct acog_part *part = turn->parts.first;
-    while (part != NULL && part->kind != ACOG_PART_TOOL_RESULT) {
-        part = part->next;
-    }
-    return part != NULL;
-}
-
 /* Whether system words stand before one of the results that follow an assistant's turn. */
 static bool has_late_results(const struct acog_turn *assistant)
 {
     bool behind_system = false;
     for (const struct acog_turn *turn = assistant->next;
          turn != NULL && turn->role != ACOG_TURN_ASSISTANT; turn = turn->next) {
-        if (behind_system && turn->role == ACOG_TURN_USER && has_result(turn)) {
+        if (behind_system && turn->role == ACOG_TURN_USER &&
+            acog_turn_has(turn, ACOG_PART_TOOL_RESULT)) {
             return true;
         }
         behind_system = behind_system || turn->role == ACOG_TURN_SYSTEM;

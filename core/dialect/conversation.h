@@ -109,6 +109,9 @@ struct acog_turn {
     struct acog_turn *next;
 };
 
+/* A part of that kind is among the turn's. */
+bool acog_turn_has(const struct acog_turn *turn, enum acog_part_kind kind);
+
 /* -- tools ----------------------------------------------------------------------------------------- */
 
 struct acog_tool {

@@ -113,15 +113,6 @@ static bool says_anything(const struct acog_conversation *conversation)
     return false;
 }
 
-static bool has_kind(const struct acog_turn *turn, enum acog_part_kind kind)
-{
-    const struct acog_part *part = turn->parts.first;
-    while (part != NULL && part->kind != kind) {
-        part = part->next;
-    }
-    return part != NULL;
-}
-
 /* The last turn is the assistant's, and calls nothing: the client began the answer itself. */
 static bool is_begun(const struct acog_conversation *conversation)
 {
@@ -130,8 +121,8 @@ static bool is_begun(const struct acog_conversation *conversation)
         last = last->next;
     }
     return last != NULL && last->role == ACOG_TURN_ASSISTANT &&
-           !has_kind(last, ACOG_PART_TOOL_CALL) &&
-           (has_kind(last, ACOG_PART_TEXT) || has_kind(last, ACOG_PART_REFUSAL));
+           !acog_turn_has(last, ACOG_PART_TOOL_CALL) &&
+           (acog_turn_has(last, ACOG_PART_TEXT) || acog_turn_has(last, ACOG_PART_REFUSAL));
 }
 
 /* Anthropic's and Google's models continue what is begun, or refuse it. OpenAI's answer anew, which is what their
