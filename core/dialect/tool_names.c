@@ -45,11 +45,22 @@ static struct acog_view unfit_name(struct acog_request_writer *writer, const str
     return acog_tool_name_fits(writer->translation->upstream, name) ? none : name;
 }
 
+/* A tool whose input is a text may have the name of a function, and is told under another. */
+static const struct acog_tool_identity *find_function(const struct acog_tool_identity *list,
+                                                      const struct acog_tool_identity *same)
+{
+    const struct acog_tool_identity *found = acog_identity_find(list, same);
+    while (found != NULL && found->custom) {
+        found = acog_identity_find(found->next, same);
+    }
+    return found;
+}
+
 static void identify(struct acog_request_writer *writer, struct acog_view name,
                      struct acog_id_index *taken)
 {
     const struct acog_tool_identity made = acog_identity_make((struct acog_view){0}, name);
-    if (acog_identity_find(writer->identities, &made) != NULL) {
+    if (find_function(writer->identities, &made) != NULL) {
         return; /* the client has two tools of that name: what it means its upstream says */
     }
     struct acog_tool_identity *identity = acog_arena_take(writer->arena, sizeof(*identity));
@@ -107,7 +118,7 @@ void acog_put_tool_name(struct acog_request_writer *writer, struct acog_text nam
         return;
     }
     const struct acog_tool_identity called = acog_identity_make((struct acog_view){0}, characters);
-    const struct acog_tool_identity *known = acog_identity_find(writer->identities, &called);
+    const struct acog_tool_identity *known = find_function(writer->identities, &called);
     acog_put_string(writer, acog_text_plain(known != NULL
                                                 ? known->told
                                                 : acog_identity_told_name(&called, true, memory)));

@@ -261,6 +261,20 @@ static void two_tools_of_one_name_stay_two_of_one_name(void **state)
     end(&trip);
 }
 
+/* Found by the fuzzer: both were told as one. */
+static void a_function_and_a_custom_tool_of_one_unfit_name_are_told_apart(void **state)
+{
+    struct trip trip;
+    (void)state;
+    assert_int_equal(begin(&trip, ACOG_SURFACE_RESPONSES, ACOG_DIALECT_CHAT,
+                           "{'input':'hi','tools':[{'type':'function','name':'a b'},{'type':"
+                           "'custom','name':'a b'}]}"),
+                     ACOG_OK);
+    sends(&trip, 1, "'name':'a_b'");
+    sends(&trip, 1, "'name':'a_b_");
+    end(&trip);
+}
+
 static void a_name_that_could_not_come_back_is_refused(void **state)
 {
     struct trip trip;
@@ -283,6 +297,7 @@ int main(void)
         cmocka_unit_test(a_name_of_the_history_is_told_the_same),
         cmocka_unit_test(no_two_tools_are_told_as_one),
         cmocka_unit_test(two_tools_of_one_name_stay_two_of_one_name),
+        cmocka_unit_test(a_function_and_a_custom_tool_of_one_unfit_name_are_told_apart),
         cmocka_unit_test(a_name_that_could_not_come_back_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
