@@ -234,7 +234,7 @@ static int charged(lua_State *L)
 /* -- the names ---------------------------------------------------------------------------------------- */
 
 struct allowed {
-    const char *library; /* LUA_GNAME or a library's name */
+    const char *origin; /* LUA_GNAME or a library's name */
     const char *name;
     lua_CFunction instead; /* of the library's own; `charged` wraps it */
 };
@@ -321,7 +321,7 @@ static const luaL_Reg libraries[] = {
 const char *acog_lua_sandbox_name(size_t n)
 {
     size_t base_count = 0;
-    while (strcmp(names[base_count].library, LUA_GNAME) == 0) {
+    while (strcmp(names[base_count].origin, LUA_GNAME) == 0) {
         base_count++;
     }
     if (n < base_count) {
@@ -337,7 +337,7 @@ static void push_allowed(lua_State *L, const char *library)
     int own = lua_gettop(L);
     lua_newtable(L);
     for (size_t i = 0; i < NAME_COUNT; i++) {
-        if (strcmp(names[i].library, library) != 0) {
+        if (strcmp(names[i].origin, library) != 0) {
             continue;
         }
         if (names[i].instead == NULL || names[i].instead == charged) {

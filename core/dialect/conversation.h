@@ -8,7 +8,8 @@
  * (read_D_….c, write_D_….c, answer_to_D_….c). README.md says what they make of each feature.
  *
  *   acog/translate.h  translate.c   which reader, which writer
- *     requests        read_D.c      a client's body as a conversation, with the builder of conversation.c
+ *     requests        read_D.c      a client's body as a conversation, with the builder of conversation.c;
+ *                                   what holds for all: conversation_finish.c
  *                     fits.c        what an upstream cannot be told: refused
  *                     write_D.c     a conversation as an upstream's body, with put.h: put.c, tool_names.c
  *                     text.h opaque.h media.h effort.h user.h   leaves, as more than one dialect has them
@@ -229,6 +230,12 @@ struct acog_conversation_builder {
     struct acog_tool **tool_end; /* where the next one is linked */
     enum acog_code code;         /* the first thing that went wrong; later calls do nothing */
 };
+
+/* Zeroed memory of the request's arena. NULL: none, or something went wrong before. */
+void *acog_builder_take(struct acog_conversation_builder *builder, size_t bytes);
+
+/* Puts a part at the end of a list. Returns it; NULL of NULL. */
+struct acog_part *acog_part_append(struct acog_part_list *list, struct acog_part *part);
 
 /* A part of the turn that is under way if it has that role, else of a new one: what keeps neighbours together. Of the
  * leading system texts; of a result; a tool. NULL: no memory, or something went wrong before. */
